@@ -1,0 +1,397 @@
+"""The access pattern attribute `#nki.access`: which elements of a storage an operand reads or writes.
+
+On chip, partitions and columns are two parts; in HBM there is one element space:
+
+    [32*d0 : 32 | 511 : -1*512] f32        partitions from 32*d0, 512 columns in reverse
+    {d0}[0 : 64 | 4*d1 : 8, 0*4] u32       block d0 of a block tensor; the last pair is a broadcast
+    [131072*d0 : 1024*128, 512] f32        rows of an HBM tensor
+    [0 : min(128, -128*d0 + 1000) | 0 : 500] f32    a ragged last tile
+    [0 : 64*128, 64] f32 at 0 max 7        pair 0 is indexed at run time, with indices up to 7
+
+Offsets and steps count elements of the access's own dtype; a pair is `step*number`, a step of 1 is not written. The
+innermost pair is last. d0, d1, … are the index values of the operand, by first appearance.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+from xdsl.ir import Data
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from nki_mlir.diagnostics import NkiError
+from nki_mlir.dialects import affine
+from nki_mlir.dialects.affine import Expr, ExprSyntaxError
+from nki_mlir.dialects.rawtext import raw_parameter
+from nki_mlir.isa.dtypes import Dtype
+
+
+class Pair(NamedTuple):
+    """`number` elements, `step` apart; a mask may bound the number by expressions: min(number, bounds…)."""
+
+    step: int
+    number: int
+    bounds: tuple[Expr, ...] = ()
+
+
+class Indirection(NamedTuple):
+    """Pair `dim` is indexed at run time by the next operand of `indirection(…)`, with indices from 0 to `maximum`."""
+
+    dim: int
+    maximum: int
+
+
+class AccessFields(NamedTuple):
+    """What an access says. `partition` and `partition_pairs` are None for storage in HBM."""
+
+    block: Expr
+    partition: Expr | None
+    partition_pairs: tuple[Pair, ...] | None
+    offset: Expr
+    pairs: tuple[Pair, ...]
+    dtype: Dtype
+    indirect: Indirection | None = None
+
+
+@irdl_attr_definition
+class Access(Data[AccessFields]):
+    """An interned access pattern: equal patterns are one object, and derived figures are computed once.
+
+    Derived attributes: `partitions` and `free` (elements, None where a mask bounds them), `count` (their product),
+    `low` and `high` (lowest and highest element that the pairs reach from the offset), `indices` (number of index
+    values), `nums` (all pair numbers, partitions first).
+    """
+
+    name = "nki.access"
+
+    partitions: int | None
+    free: int | None
+    count: int | None
+    low: int
+    high: int
+    indices: int
+    nums: tuple[int, ...]
+
+    _pool: "dict[AccessFields, Access]" = {}
+    _by_text: "dict[str, Access]" = {}
+
+    def __new__(cls, fields: AccessFields) -> "Access":
+        known = cls._pool.get(fields)
+        if known is not None:
+            return known
+        self = object.__new__(cls)
+        put = object.__setattr__
+        put(self, "data", fields)
+        partition_pairs = fields.partition_pairs or ()
+        put(self, "nums", tuple(pair[1] for pair in partition_pairs + fields.pairs))
+        put(self, "partitions", _size(partition_pairs) if fields.partition_pairs is not None else 1)
+        put(self, "free", _size(fields.pairs))
+        put(self, "count", None if self.partitions is None or self.free is None else self.partitions * self.free)
+        reach = [step * (number - 1) for step, number, _ in fields.pairs if number > 0]
+        put(self, "low", sum(r for r in reach if r < 0))
+        put(self, "high", sum(r for r in reach if r > 0))
+        put(self, "indices", len(self._index_order()))
+        self.verify()
+        cls._pool[fields] = self
+        return self
+
+    def __init__(self, fields: AccessFields) -> None:
+        """Everything is done by `__new__`, which may return a known object."""
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self) >> 4
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Access, (self.data,)
+
+    def _index_order(self) -> tuple[int, ...]:
+        seen: dict[int, None] = {}
+        for expr in self._expressions():
+            if not isinstance(expr, int):
+                for number in affine.indices(expr):
+                    seen.setdefault(number)
+        return tuple(seen)
+
+    def _expressions(self) -> list[Expr]:
+        """Returns the expressions in the order in which the text mentions them."""
+        block, partition, partition_pairs, offset, pairs, _, _ = self.data
+        found: list[Expr] = [block]
+        if partition is not None:
+            found.append(partition)
+        for pair in partition_pairs or ():
+            found.extend(pair.bounds)
+        found.append(offset)
+        for pair in pairs:
+            found.extend(pair.bounds)
+        return found
+
+    def verify(self) -> None:
+        """Raises `VerifyException` for a pattern that no storage could have."""
+        fields = self.data
+        if (fields.partition is None) != (fields.partition_pairs is None):
+            raise VerifyException("an access has both a partition offset and partition pairs, or neither")
+        for what, pairs in (("partition", fields.partition_pairs), ("element", fields.pairs)):
+            if pairs is None:
+                continue
+            if not pairs:
+                raise VerifyException(f"an access needs at least one {what} pair")
+            for pair in pairs:
+                if pair.number < 1:
+                    raise VerifyException(f"the number of a pair must be positive, got {pair.number}")
+        order = self._index_order()
+        if order != tuple(range(len(order))):
+            raise VerifyException("index values of an access must be numbered d0, d1, … by first appearance")
+        if fields.indirect is not None and not 0 <= fields.indirect.dim < len(self.nums):
+            raise VerifyException(f"pair {fields.indirect.dim} to be indexed does not exist")
+
+    @property
+    def masked(self) -> bool:
+        """Whether a mask bounds the number of some pair."""
+        return self.count is None
+
+    @property
+    def on_chip(self) -> bool:
+        """Whether the pattern has a partition part."""
+        return self.data.partition is not None
+
+    def at(self, replacement: Callable[[int], Expr]) -> "tuple[Access | None, tuple[int, ...]]":
+        """Returns the access with index value k replaced by `replacement(k)`, and what became of the numbering.
+
+        `replacement` may return an int, or an expression over index values of the caller's numbering. The second
+        result lists the caller's numbers in the order of the new d0, d1, …. The access is None when a bound leaves
+        no element.
+        """
+        if not self.indices:
+            return self, ()
+        block, partition, partition_pairs, offset, pairs, dtype, indirect = self.data
+        new_partition_pairs: tuple[Pair, ...] | None = None
+        new_block = affine.substitute(block, replacement)
+        new_partition = None if partition is None else affine.substitute(partition, replacement)
+        if partition_pairs is not None:
+            resolved = _resolve(partition_pairs, replacement)
+            if resolved is None:
+                return None, ()
+            new_partition_pairs = resolved
+        new_offset = affine.substitute(offset, replacement)
+        new_pairs = _resolve(pairs, replacement)
+        if new_pairs is None:
+            return None, ()
+        return numbered(
+            AccessFields(new_block, new_partition, new_partition_pairs, new_offset, new_pairs, dtype, indirect)
+        )
+
+    def text(self, names: Sequence[str]) -> tuple[str, str]:
+        """Returns the block in braces (empty for block 0) and the rest, index value k written as `names[k]`."""
+        block, partition, partition_pairs, offset, pairs, dtype, indirect = self.data
+        braces = "" if block == 0 else "{" + affine.text(block, names) + "}"
+        body = f"{affine.text(offset, names)} : {_pairs_text(pairs, names)}"
+        if partition is not None and partition_pairs is not None:
+            body = f"{affine.text(partition, names)} : {_pairs_text(partition_pairs, names)} | {body}"
+        tail = "" if indirect is None else f" at {indirect.dim} max {indirect.maximum}"
+        return braces, f"[{body}] {dtype}{tail}"
+
+    @classmethod
+    def read(cls, source: str, name_index: Callable[[str], int] | None = None) -> "Access":
+        """Reads the text of an access; `name_index` numbers the names of index values (default: d0, d1, …).
+
+        Raises `ExprSyntaxError` with the position in `source` where the text is not well formed, and
+        `VerifyException` where it is but makes no sense.
+        """
+        if name_index is None:
+            known = cls._by_text.get(source)
+            if known is not None:
+                return known
+        access = _read(source, name_index or _plain_index)
+        if name_index is None:
+            cls._by_text[source] = access
+        return access
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> AccessFields:
+        return raw_parameter(parser, cls.read).data
+
+    def print_parameter(self, printer: Printer) -> None:
+        braces, body = self.text(self.plain_names())
+        printer.print_string(f"<{braces}{body}>")
+
+    def plain_names(self) -> list[str]:
+        """Returns the names d0, d1, … of the index values."""
+        return [f"d{k}" for k in range(self.indices)]
+
+
+def numbered(fields: AccessFields) -> tuple[Access, tuple[int, ...]]:
+    """Returns the access whose index values are renumbered d0, d1, … by first appearance, and the old numbers in order."""
+    block, partition, partition_pairs, offset, pairs, dtype, indirect = fields
+    seen: dict[int, int] = {}
+
+    def renumber(number: int) -> Expr:
+        return affine.index(seen.setdefault(number, len(seen)))
+
+    def over(expr: Expr) -> Expr:
+        return expr if isinstance(expr, int) else affine.substitute(expr, renumber)
+
+    def over_pairs(old: tuple[Pair, ...]) -> tuple[Pair, ...]:
+        if not any(pair.bounds for pair in old):
+            return old
+        return tuple(Pair(s, n, tuple(over(b) for b in bounds)) for s, n, bounds in old)
+
+    new = AccessFields(
+        over(block),
+        None if partition is None else over(partition),
+        None if partition_pairs is None else over_pairs(partition_pairs),
+        over(offset),
+        over_pairs(pairs),
+        dtype,
+        indirect,
+    )
+    return Access(new), tuple(seen)
+
+
+def _size(pairs: tuple[Pair, ...]) -> int | None:
+    return None if any(pair.bounds for pair in pairs) else prod(pair.number for pair in pairs)
+
+
+def _resolve(pairs: tuple[Pair, ...], replacement: Callable[[int], Expr]) -> tuple[Pair, ...] | None:
+    """Replaces index values in the bounds of masked pairs; None if a bound is known to leave nothing."""
+    out: list[Pair] = []
+    for pair in pairs:
+        if not pair.bounds:
+            out.append(pair)
+            continue
+        number, open_bounds = pair.number, list[Expr]()
+        for bound in pair.bounds:
+            value = affine.substitute(bound, replacement)
+            if isinstance(value, int):
+                number = min(number, value)
+            else:
+                open_bounds.append(value)
+        if number <= 0:
+            return None
+        out.append(Pair(pair.step, number, tuple(open_bounds)))
+    return tuple(out)
+
+
+def merged(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+    """Returns the same elements in the same order with as few pairs as possible (for masked pairs: unchanged).
+
+    A pair joins the next inner one when its step is the extent of that one; pairs of one element vanish.
+    """
+    if any(pair.bounds for pair in pairs):
+        return tuple(pairs)
+    out: list[Pair] = []
+    for pair in pairs:
+        if pair.number == 1:
+            continue
+        if out and out[-1].step == pair.step * pair.number:
+            out[-1] = Pair(pair.step, out[-1].number * pair.number)
+        else:
+            out.append(pair)
+    return tuple(out) or (Pair(1, 1),)
+
+
+def row_major(shape: Sequence[int]) -> tuple[Pair, ...]:
+    """Returns one pair per dimension of a contiguous row-major tensor; a scalar has one pair of one element."""
+    pairs: list[Pair] = []
+    step = 1
+    for size in reversed(shape):
+        pairs.append(Pair(step, size))
+        step *= size
+    return tuple(reversed(pairs)) or (Pair(1, 1),)
+
+
+# Text -----------------------------------------------------------------------------------------------------------
+
+
+def _pairs_text(pairs: tuple[Pair, ...], names: Sequence[str]) -> str:
+    out: list[str] = []
+    for step, number, bounds in pairs:
+        size = str(number)
+        if bounds:
+            size = f"min({size}, {', '.join(affine.text(b, names) for b in bounds)})"
+        out.append(size if step == 1 else f"{step}*{size}")
+    return ", ".join(out)
+
+
+def _plain_index(name: str) -> int:
+    return int(name[1:]) if name[0] == "d" and len(name) < 6 else -1
+
+
+_SHAPE = re.compile(
+    r"\s*(?:\{(?P<block>[^{}]*)\}\s*)?\[(?P<body>[^\[\]]*)\]\s*(?P<dtype>[a-z]\w*)"
+    r"(?:\s+at\s+(?P<dim>\d{1,9})\s+max\s+(?P<max>\d{1,18}))?\s*"
+)
+_PAIR = re.compile(r"\s*(?:(?P<step>-?\d{1,18})\s*\*\s*)?(?:(?P<number>\d{1,18})|min\s*\((?P<bounds>.*)\))\s*", re.DOTALL)
+
+
+def _read(source: str, name_index: Callable[[str], int]) -> Access:
+    match = _SHAPE.fullmatch(source)
+    if match is None:
+        raise ExprSyntaxError("expected an access pattern such as [0 : 128 | 0 : 512] f32", 0)
+    block = affine.read(match["block"], name_index) if match["block"] else 0
+    body, start = match["body"], match.start("body")
+    partition: Expr | None = None
+    partition_pairs: tuple[Pair, ...] | None = None
+    bar = body.find("|")
+    if bar >= 0:
+        partition, partition_pairs = _read_part(body[:bar], start, name_index)
+        start += bar + 1
+        body = body[bar + 1 :]
+    offset, pairs = _read_part(body, start, name_index)
+    try:
+        dtype = Dtype.from_text(match["dtype"])
+    except NkiError as error:
+        raise ExprSyntaxError(str(error), match.start("dtype")) from None
+    indirect = Indirection(int(match["dim"]), int(match["max"])) if match["dim"] else None
+    return Access(AccessFields(block, partition, partition_pairs, offset, pairs, dtype, indirect))
+
+
+def _read_part(part: str, start: int, name_index: Callable[[str], int]) -> tuple[Expr, tuple[Pair, ...]]:
+    """Reads `offset : pair, pair, …`."""
+    head, colon, tail = part.partition(":")
+    if not colon:
+        raise ExprSyntaxError("expected 'offset : number, …' in an access pattern", start)
+    try:
+        offset = affine.read(head, name_index)
+    except ExprSyntaxError as error:
+        raise ExprSyntaxError(str(error), start + error.position) from None
+    pairs: list[Pair] = []
+    position = start + len(head) + 1
+    for piece in _split(tail):
+        match = _PAIR.fullmatch(piece)
+        if match is None:
+            raise ExprSyntaxError(f"expected a pair 'number' or 'step*number', found '{piece.strip()}'", position)
+        step = int(match["step"]) if match["step"] else 1
+        if match["number"]:
+            pairs.append(Pair(step, int(match["number"])))
+        else:
+            values = [affine.read(text, name_index) for text in _split(match["bounds"])]
+            if len(values) < 2 or not isinstance(values[0], int):
+                raise ExprSyntaxError("expected min(number, expression, …)", position)
+            pairs.append(Pair(step, values[0], tuple(values[1:])))
+        position += len(piece) + 1
+    return offset, tuple(pairs)
+
+
+def _split(text: str) -> list[str]:
+    """Splits at commas outside parentheses."""
+    if "(" not in text:
+        return text.split(",")
+    pieces: list[str] = []
+    depth = start = 0
+    for position, character in enumerate(text):
+        if character == "(":
+            depth += 1
+        elif character == ")":
+            depth -= 1
+        elif character == "," and not depth:
+            pieces.append(text[start:position])
+            start = position + 1
+    pieces.append(text[start:])
+    return pieces

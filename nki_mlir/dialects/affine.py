@@ -1,0 +1,293 @@
+"""Quasi-affine integer expressions over the index values of an access: loop variables and registers.
+
+An expression is an `int`, or an `Affine` with at least one term, so that constants stay plain Python integers
+everywhere. Index values are numbered d0, d1, … by first appearance in the attribute that holds the expression.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from math import gcd
+from typing import NamedTuple, TypeAlias
+
+
+class Quotient(NamedTuple):
+    """`numerator floordiv divisor`, or the remainder of that division; the divisor is positive."""
+
+    kind: str  # "floordiv" or "mod"
+    numerator: "Affine"
+    divisor: int
+
+
+class Affine(NamedTuple):
+    """constant + sum of coefficient * atom, where an atom is an index number or a quotient.
+
+    Terms are in ascending order of first appearance and no coefficient is 0.
+    """
+
+    constant: int
+    terms: tuple[tuple[int, "int | Quotient"], ...]
+
+
+Expr: TypeAlias = int | Affine
+Interval: TypeAlias = tuple[int, int]
+
+
+def make(constant: int, terms: Sequence[tuple[int, int | Quotient]]) -> Expr:
+    """Returns the canonical expression: like terms added, zero terms dropped, an `int` when nothing is left."""
+    merged: dict[int | Quotient, int] = {}
+    for coefficient, atom in terms:
+        merged[atom] = merged.get(atom, 0) + coefficient
+    kept = tuple((coefficient, atom) for atom, coefficient in merged.items() if coefficient)
+    return Affine(constant, kept) if kept else constant
+
+
+def index(number: int) -> Affine:
+    """Returns the expression that is index value `number` alone."""
+    return Affine(0, ((1, number),))
+
+
+def add(left: Expr, right: Expr) -> Expr:
+    """Returns left + right."""
+    if isinstance(left, int):
+        if isinstance(right, int):
+            return left + right
+        return Affine(left + right.constant, right.terms)
+    if isinstance(right, int):
+        return Affine(left.constant + right, left.terms)
+    return make(left.constant + right.constant, left.terms + right.terms)
+
+
+def multiply(factor: int, expr: Expr) -> Expr:
+    """Returns factor * expr."""
+    if isinstance(expr, int):
+        return factor * expr
+    return make(factor * expr.constant, [(factor * c, atom) for c, atom in expr.terms])
+
+
+def quotient(kind: str, numerator: Expr, divisor: int) -> Expr:
+    """Returns `numerator floordiv divisor` or `numerator mod divisor`, with the part that divides evenly split off."""
+    if divisor <= 0:
+        raise ValueError(f"the divisor of {kind} must be positive, got {divisor}")
+    if isinstance(numerator, int):
+        return numerator // divisor if kind == "floordiv" else numerator % divisor
+    even = [(c, a) for c, a in numerator.terms if c % divisor == 0]
+    rest = [(c, a) for c, a in numerator.terms if c % divisor]
+    whole, constant = divmod(numerator.constant, divisor)
+    outside = make(whole, [(c // divisor, a) for c, a in even]) if kind == "floordiv" else 0
+    inside = make(constant, rest)
+    if isinstance(inside, int):
+        return outside if kind == "floordiv" else inside
+    return add(outside, Affine(0, ((1, Quotient(kind, inside, divisor)),)))
+
+
+def indices(expr: Expr) -> tuple[int, ...]:
+    """Returns the numbers of the index values that the expression mentions, by first appearance."""
+    if isinstance(expr, int):
+        return ()
+    seen: dict[int, None] = {}
+    for _, atom in expr.terms:
+        for number in (atom,) if isinstance(atom, int) else indices(atom.numerator):
+            seen.setdefault(number)
+    return tuple(seen)
+
+
+def evaluate(expr: Expr, values: Sequence[int] | Mapping[int, int]) -> int:
+    """Returns the value of the expression where index value k is `values[k]`."""
+    if isinstance(expr, int):
+        return expr
+    total = expr.constant
+    for coefficient, atom in expr.terms:
+        if isinstance(atom, int):
+            total += coefficient * values[atom]
+        else:
+            inner = evaluate(atom.numerator, values)
+            total += coefficient * (inner // atom.divisor if atom.kind == "floordiv" else inner % atom.divisor)
+    return total
+
+
+def substitute(expr: Expr, replacement: Callable[[int], Expr]) -> Expr:
+    """Returns the expression with each index value k replaced by the expression `replacement(k)`."""
+    if isinstance(expr, int):
+        return expr
+    total: Expr = expr.constant
+    for coefficient, atom in expr.terms:
+        if isinstance(atom, int):
+            value = replacement(atom)
+        else:
+            value = quotient(atom.kind, substitute(atom.numerator, replacement), atom.divisor)
+        total = add(total, multiply(coefficient, value))
+    return total
+
+
+def interval(expr: Expr, ranges: Sequence[Interval | None]) -> Interval | None:
+    """Returns bounds (lowest, highest) of the expression, or None if an index value that matters is unbounded.
+
+    `ranges[k]` are the inclusive bounds of index value k. The bounds are exact for linear expressions.
+    """
+    if isinstance(expr, int):
+        return expr, expr
+    low = high = expr.constant
+    for coefficient, atom in expr.terms:
+        if isinstance(atom, int):
+            bounds = ranges[atom]
+        else:
+            bounds = _quotient_interval(atom, ranges)
+        if bounds is None:
+            return None
+        ends = (coefficient * bounds[0], coefficient * bounds[1])
+        low += min(ends)
+        high += max(ends)
+    return low, high
+
+
+def _quotient_interval(atom: Quotient, ranges: Sequence[Interval | None]) -> Interval | None:
+    inner = interval(atom.numerator, ranges)
+    if inner is None:
+        return (0, atom.divisor - 1) if atom.kind == "mod" else None
+    low, high = inner[0] // atom.divisor, inner[1] // atom.divisor
+    if atom.kind == "floordiv":
+        return low, high
+    return (inner[0] % atom.divisor, inner[1] % atom.divisor) if low == high else (0, atom.divisor - 1)
+
+
+def divisor(expr: Expr) -> int:
+    """Returns the greatest number that certainly divides the expression for all index values (0 for the constant 0)."""
+    if isinstance(expr, int):
+        return abs(expr)
+    return gcd(expr.constant, *(c for c, _ in expr.terms))
+
+
+# Text -----------------------------------------------------------------------------------------------------------
+
+
+def text(expr: Expr, names: Sequence[str]) -> str:
+    """Returns the expression as it is written, index value k under `names[k]`: `128*%i + (%j mod 4) - 3`."""
+    if isinstance(expr, int):
+        return str(expr)
+    out = ""
+    for coefficient, atom in expr.terms:
+        if isinstance(atom, int):
+            body = names[atom]
+        else:
+            body = f"({text(atom.numerator, names)} {atom.kind} {atom.divisor})"
+        magnitude = abs(coefficient)
+        if magnitude != 1:
+            body = f"{magnitude}*{body}"
+        if not out:
+            out = f"-{body}" if coefficient < 0 else body
+        else:
+            out += f" - {body}" if coefficient < 0 else f" + {body}"
+    if expr.constant:
+        out += f" - {-expr.constant}" if expr.constant < 0 else f" + {expr.constant}"
+    return out
+
+
+_TOKEN = re.compile(r"\s*(?:(\d+)|(floordiv|mod)\b|(%[\w$.-]+|d\d+)|([-+*()]))")
+MAXIMUM_DEPTH = 32
+"""Parentheses may be nested this deep in the text of one expression."""
+MAXIMUM_DIGITS = 18
+"""Numbers of this many digits fit a signed 64-bit integer."""
+
+
+class ExprSyntaxError(ValueError):
+    """The text of an expression is not well formed; `position` counts characters from its start."""
+
+    def __init__(self, message: str, position: int) -> None:
+        super().__init__(message)
+        self.position = position
+
+
+class _Reader:
+    """A recursive-descent reader of one expression; `name_index` turns a name into its index number."""
+
+    def __init__(self, source: str, name_index: Callable[[str], int]) -> None:
+        self.source = source
+        self.position = 0
+        self.name_index = name_index
+
+    def peek(self) -> tuple[re.Match[str] | None, str]:
+        match = _TOKEN.match(self.source, self.position)
+        return match, "" if match is None else match.group().strip()
+
+    def fail(self, expected: str) -> ExprSyntaxError:
+        _, token = self.peek()
+        found = token or self.source[self.position :].strip()[:10] or "the end"
+        return ExprSyntaxError(f"expected {expected} in an affine expression, found '{found}'", self.position)
+
+    def sum(self, depth: int) -> Expr:
+        total: Expr = 0
+        sign = 1
+        match, token = self.peek()
+        if match is not None and token == "-":
+            self.position = match.end()
+            sign = -1
+        while True:
+            total = add(total, multiply(sign, self.product(depth)))
+            match, token = self.peek()
+            if match is None or token not in ("+", "-"):
+                return total
+            self.position = match.end()
+            sign = 1 if token == "+" else -1
+
+    def product(self, depth: int) -> Expr:
+        value = self.atom(depth)
+        match, token = self.peek()
+        while match is not None and token == "*":
+            self.position = match.end()
+            other = self.atom(depth)
+            if isinstance(value, int):
+                value = multiply(value, other)
+            elif isinstance(other, int):
+                value = multiply(other, value)
+            else:
+                raise ExprSyntaxError("an affine expression cannot multiply two index values", self.position)
+            match, token = self.peek()
+        return value
+
+    def atom(self, depth: int) -> Expr:
+        match, token = self.peek()
+        if match is None:
+            raise self.fail("a number, an index value or '('")
+        number, _, name, _ = match.groups()
+        if number:
+            if len(number) > MAXIMUM_DIGITS:
+                raise ExprSyntaxError(f"a number may have at most {MAXIMUM_DIGITS} digits", self.position)
+            self.position = match.end()
+            return int(number)
+        if name:
+            self.position = match.end()
+            return index(self.name_index(name))
+        if token == "-":
+            self.position = match.end()
+            return multiply(-1, self.atom(depth))
+        if token != "(":
+            raise self.fail("a number, an index value or '('")
+        if depth >= MAXIMUM_DEPTH:
+            raise ExprSyntaxError(f"an affine expression may nest at most {MAXIMUM_DEPTH} parentheses", self.position)
+        self.position = match.end()
+        value = self.sum(depth + 1)
+        match, token = self.peek()
+        if match is not None and token in ("floordiv", "mod"):
+            self.position = match.end()
+            match, divisor_text = self.peek()
+            if match is None or not match.group(1) or len(divisor_text) > MAXIMUM_DIGITS or int(divisor_text) == 0:
+                raise self.fail(f"a positive number after {token}")
+            self.position = match.end()
+            value = quotient(token, value, int(divisor_text))
+            match, token = self.peek()
+        if match is None or token != ")":
+            raise self.fail("')'")
+        self.position = match.end()
+        return value
+
+
+def read(source: str, name_index: Callable[[str], int]) -> Expr:
+    """Reads a whole expression; raises `ExprSyntaxError` where it is not well formed."""
+    stripped = source.strip()
+    if stripped.isascii() and stripped.isdigit() and len(stripped) <= MAXIMUM_DIGITS:
+        return int(stripped)
+    reader = _Reader(source, name_index)
+    value = reader.sum(0)
+    if source[reader.position :].strip():
+        raise reader.fail("an operator or the end")
+    return value

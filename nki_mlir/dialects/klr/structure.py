@@ -1,0 +1,110 @@
+"""Structure of KLR: kernels with one body a core, labelled blocks, tensors, registers, branches."""
+
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, NoTerminator, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from nki_mlir.dialects.forms import CompareForm
+from nki_mlir.dialects.instruction import REGISTER_ONLY, REGISTER_OR_NUMBER, flag, instruction, opt_in
+from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
+from nki_mlir.dialects.structure import StorageOp, SymbolRegionOp
+from nki_mlir.isa.enums import BranchCompareOp
+
+
+@irdl_op_definition
+class KernelOp(SymbolRegionOp):
+    """LncKernel: one body a core; `inputs` and `outputs` name tensors in order, outputs as the kernel returns them."""
+
+    name = "klr.kernel"
+
+    inputs = opt_prop_def(ArrayAttr[StringAttr])
+    outputs = opt_prop_def(ArrayAttr[StringAttr])
+
+
+@irdl_op_definition
+class BodyOp(IRDLOperation):
+    """The body of a kernel on one core: its tensors and registers, then its blocks in order. `klr.body 0 { … }`"""
+
+    name = "klr.body"
+
+    core = prop_def(IntegerAttr)
+    body = region_def("single_block")
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect(), HasParent(KernelOp))
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "BodyOp":
+        core = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        return cls.create(properties={"core": IntegerAttr(core, i64)}, regions=[parser.parse_region([])])
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.core.value.data} ")
+        printer.print_region(self.body, print_empty_block=False)
+
+
+@irdl_op_definition
+class BlockOp(IRDLOperation):
+    """Block: a labelled straight line of statements, the last of which may branch. `klr.block "main.1" { … }`"""
+
+    name = "klr.block"
+
+    label = prop_def(StringAttr)
+    no_reorder = flag()
+    body = region_def("single_block")
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect(), HasParent(BodyOp))
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "BlockOp":
+        properties: dict[str, Attribute] = {"label": StringAttr(parser.parse_str_literal(" of a label"))}
+        if parser.parse_optional_keyword("no_reorder"):
+            properties["no_reorder"] = UnitAttr()
+        return cls.create(properties=properties, regions=[parser.parse_region([])])
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_string_literal(self.label.data)
+        if self.no_reorder:
+            printer.print_string(" no_reorder")
+        printer.print_string(" ")
+        printer.print_region(self.body, print_empty_block=False)
+
+
+@irdl_op_definition
+class TensorOp(StorageOp):
+    """TensorName: a named tensor with an optional address.
+
+    `address_name` names the buffer where it is not the tensor's own name; `address_rotation` is the tensor's flag.
+    """
+
+    name = "klr.tensor"
+
+    address_name = opt_prop_def(StringAttr)
+    address_rotation = flag()
+
+
+@irdl_op_definition
+class RegisterOp(SharedRegisterOp):
+    """A register, named as on disk."""
+
+    name = "klr.register"
+
+
+@instruction(opcode=46)
+class CmpBranchOp(CompareForm):
+    """cmpBranch: goes to the block `true_label` where the comparison holds, else to `false_label`."""
+
+    name = "klr.cmp_branch"
+
+    true_label = prop_def(StringAttr)
+    false_label = opt_prop_def(StringAttr)
+    left = opt_in(REGISTER_ONLY)
+    right = opt_in(REGISTER_OR_NUMBER)
+
+    def verify_(self) -> None:
+        super().verify_()
+        always = self.comp_op.data is BranchCompareOp.ALWAYS
+        if not always and (self.left is None or self.right is None or self.false_label is None):
+            raise VerifyException(f"{self.comp_op.data} compares left with right and needs a false_label")

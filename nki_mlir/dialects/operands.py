@@ -1,0 +1,135 @@
+"""Operands of an op as the rules of the instruction set see them, and the target an op is for."""
+
+from math import gcd
+from typing import Any, cast
+
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from nki_mlir.dialects import affine
+from nki_mlir.dialects.access import Access
+from nki_mlir.dialects.affine import Expr, Interval
+from nki_mlir.dialects.attributes import ArchAttr, ExprAttr, Immediate, MemType, RegisterAttr, value_of
+from nki_mlir.dialects.instruction import InstructionOp, operands_of
+from nki_mlir.dialects.structure import LoopOp, StorageOp
+from nki_mlir.isa.dtypes import Dtype
+from nki_mlir.isa.operands import Operand, Operands
+from nki_mlir.isa.target import Target
+
+Placement = tuple[int, int]
+"""(first partition, byte address inside a partition) of a block of storage."""
+
+_KNOWN: dict[tuple[Access, MemType, Placement | None], Operand] = {}
+_IMMEDIATES: dict[Immediate, Operand] = {}
+
+
+def target_of(op: Operation) -> Target | None:
+    """Returns the target of the nearest enclosing op with an `arch`, or None."""
+    parent: Operation | None = op
+    while parent is not None:
+        arch = parent.properties.get("arch") or parent.attributes.get("nki.arch")
+        if isinstance(arch, ArchAttr):
+            return arch.data
+        parent = parent.parent_op()
+    return None
+
+
+def index_range(value: SSAValue) -> Interval | None:
+    """Returns the lowest and highest value of a loop variable; None for a register or an unbounded loop."""
+    owner = value.owner
+    if isinstance(owner, Block) and isinstance(loop := owner.parent_op(), LoopOp):
+        return loop.interval()
+    return None
+
+
+def placement_of(storage: SSAValue, block: Expr) -> Placement | None:
+    """Returns where a block of a storage is placed; None while it is not, or while the block is not constant."""
+    owner = storage.owner
+    if isinstance(owner, StorageOp) and isinstance(block, int):
+        return owner.placement(block)
+    return None
+
+
+def rule_operands(op: InstructionOp) -> Operands:
+    """Returns what an instruction says to the rules: operands by role, parameters by name."""
+    roles: dict[str, Any] = {}
+    names: set[str] = {"when", "name"}
+    parameters: dict[str, Any] = {}
+    for use in operands_of(op):
+        names.add(use.role.name)
+        if isinstance(use.pattern, ExprAttr):
+            parameters[use.role.name] = use.pattern.value()
+            continue
+        operand = operand_for(use.pattern, use.storage, use.indices)
+        if operand is None:
+            continue
+        if use.role.variadic:
+            roles[use.role.name] = (*roles.get(use.role.name, ()), operand)
+        else:
+            roles[use.role.name] = operand
+    for name, attribute in op.properties.items():
+        if name not in names:
+            parameters[name] = value_of(attribute)
+    return Operands(roles, parameters)
+
+
+def operand_for(pattern: Attribute, storage: SSAValue | None, indices: tuple[SSAValue, ...]) -> Operand | None:
+    """Returns the figures of one operand; registers have none."""
+    if isinstance(pattern, Immediate):
+        known = _IMMEDIATES.get(pattern)
+        if known is None:
+            known = Operand(dtype=pattern.data.dtype, immediate=pattern.data.value)
+            _IMMEDIATES[pattern] = known
+        return known
+    if isinstance(pattern, RegisterAttr) or storage is None:
+        return None
+    access, kind = cast(Access, pattern), cast(MemType, storage.type)
+    placement = placement_of(storage, access.data.block)
+    if not indices:
+        key = access, kind, placement
+        known = _KNOWN.get(key)
+        if known is None:
+            known = _KNOWN[key] = figures(access, kind, placement, [])
+        return known
+    return figures(access, kind, placement, [index_range(value) for value in indices])
+
+
+def figures(access: Access, kind: MemType, placement: Placement | None, ranges: list[Interval | None]) -> Operand:
+    """Returns the figures of an access to storage of a type: `ranges[k]` bounds index value k of the access."""
+    fields = access.data
+    dtype: Dtype = fields.dtype
+    row = kind.row_bytes // dtype.size
+    columns: Interval | None = None
+    if access.free is not None and fields.indirect is None:
+        first = affine.interval(fields.offset, ranges)
+        if first is not None:
+            columns = first[0] + access.low, first[1] + access.high
+    start: int | None = None
+    start_step = 0
+    offset: Interval | None = None
+    if fields.partition is not None:
+        offset = affine.interval(fields.partition, ranges)
+        if kind.partitions > 64 or placement is not None:
+            # Storage of more than 64 partitions can only start at partition 0, placed or not.
+            start = placement[0] if placement is not None else 0
+            if isinstance(fields.partition, int):
+                start += fields.partition
+            else:
+                start += fields.partition.constant
+                start_step = gcd(*(coefficient for coefficient, _ in fields.partition.terms))
+    return Operand(
+        dtype=dtype,
+        space=kind.space,
+        partitions=access.partitions,
+        free=access.free,
+        row=row,
+        storage_partitions=kind.partitions,
+        start=start,
+        start_step=start_step,
+        offset=offset,
+        columns=columns,
+        address=None if placement is None else placement[1],
+        steps=tuple(pair.step for pair in fields.pairs),
+        nums=tuple(pair.number for pair in fields.pairs),
+        partition_steps=tuple(pair.step for pair in fields.partition_pairs or ()),
+    )
+

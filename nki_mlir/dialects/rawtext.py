@@ -1,0 +1,73 @@
+"""Reading raw text in the middle of an xDSL token stream.
+
+xDSL's lexer makes one object a token; an access pattern or an instruction read as a string is several times faster.
+This is the only module that reaches into the parser's private state; test/unit/dialects/test_rawtext.py pins what it
+relies on.
+"""
+
+from collections.abc import Callable
+from io import StringIO
+from typing import NoReturn, TypeVar
+
+from xdsl.ir import SSAValue
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.lexer import Span
+
+from nki_mlir.dialects.affine import ExprSyntaxError
+
+T = TypeVar("T")
+
+
+def source(parser: AttrParser) -> str:
+    """Returns the whole text that the parser reads."""
+    return parser.lexer.input.content
+
+
+def position(parser: AttrParser) -> int:
+    """Returns the position in `source` of the token that is next."""
+    return parser._current_token.span.start  # pyright: ignore[reportPrivateUsage]
+
+
+def resume(parser: AttrParser, at: int) -> None:
+    """Lets the token stream go on at position `at` of `source`."""
+    parser._resume_from(at)  # pyright: ignore[reportPrivateUsage]
+
+
+def next_is(parser: AttrParser, text: str) -> bool:
+    """Whether the next token begins with `text`."""
+    return source(parser).startswith(text, position(parser))
+
+
+def value_name(printer: Printer, value: SSAValue) -> str:
+    """Returns the name, with its '%', under which the printer writes a value; gives it one if it has none."""
+    name = printer._ssa_values.get(value)  # pyright: ignore[reportPrivateUsage]
+    if name is None:
+        stream, printer.stream = printer.stream, StringIO()
+        name = printer.print_ssa_value(value)
+        printer.stream = stream
+    return f"%{name}"
+
+
+def fail(parser: AttrParser, message: str, start: int, end: int | None = None) -> NoReturn:
+    """Raises the parser's error for the text from `start` to `end` (default: one character)."""
+    raise ParseError(Span(start, start + 1 if end is None else end, parser.lexer.input), message)
+
+
+def raw_parameter(parser: AttrParser, read: Callable[[str], T]) -> T:
+    """Reads `<…>`, whose content holds no '>', by `read`; its `ExprSyntaxError` becomes a parse error in place."""
+    text, start = source(parser), position(parser)
+    if text[start : start + 1] != "<":
+        fail(parser, "'<' expected", start)
+    end = text.find(">", start)
+    if end < 0:
+        fail(parser, "'>' expected after this '<'", start)
+    try:
+        value = read(text[start + 1 : end])
+    except ExprSyntaxError as error:
+        fail(parser, str(error), start + 1 + error.position)
+    except VerifyException as error:
+        fail(parser, str(error), start, end + 1)
+    resume(parser, end + 1)
+    return value

@@ -1,0 +1,296 @@
+"""What the three dialects share of structure: storage, registers, loops, functions, modules."""
+
+from typing import Any, cast
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import IRDLOperation, base, opt_prop_def, prop_def, region_def, result_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind, NoTerminator, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from nki_mlir.diagnostics import NkiError
+from nki_mlir.dialects.attributes import (
+    IV,
+    REG,
+    ArchAttr,
+    LoopKindAttr,
+    MemType,
+    RegisterType,
+    TensorKindAttr,
+)
+from nki_mlir.isa.enums import LoopKind, TensorKind
+from nki_mlir.isa.target import Target
+
+UNPLACED = -1
+"""In a list of placements: this block has no place yet."""
+
+
+class AllocateEffect(MemoryEffect):
+    """The op allocates its result."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> set[EffectInstance]:
+        return {EffectInstance(MemoryEffectKind.ALLOC, op.results[0])}
+
+
+def read_string(parser: Parser, what: str) -> str:
+    """Reads a string literal."""
+    return parser.parse_str_literal(f" of {what}")
+
+
+class StorageOp(IRDLOperation):
+    """A named storage: a logical tensor in Penguin, a tensor with an optional address in KLR, a memory location set in
+    BIR. Blocks of a block tensor are placed one by one.
+
+        %a = bir.tensor "a" kind external_input : !nki.mem<hbm 512x512xf32>
+        %t = bir.tensor "t" at <0, 0>, <0, 2048> : !nki.mem<sbuf 128x512xf32, blocks 2>
+
+    A place is <first partition, byte address inside a partition> on chip, <0, byte address> in HBM, and <> for a block
+    that has none yet.
+    """
+
+    storage = result_def(MemType)
+    sym = prop_def(StringAttr, prop_name="name")
+    kind = opt_prop_def(base(TensorKindAttr))
+    places = opt_prop_def(base(DenseArrayBase))
+
+    traits = traits_def(AllocateEffect())
+
+    @property
+    def mem(self) -> MemType:
+        """The storage's type."""
+        return cast(MemType, self.results[0].type)
+
+    @property
+    def tensor_kind(self) -> TensorKind:
+        """What the tensor is to the outside; internal unless said otherwise."""
+        return TensorKind.INTERNAL if self.kind is None else self.kind.data
+
+    def placements(self) -> list[tuple[int, int] | None]:
+        """Returns (first partition, byte address) of each block, None where it has no place."""
+        if self.places is None:
+            return [None] * self.mem.blocks
+        flat = cast("tuple[int, ...]", self.places.get_values())
+        pairs = zip(flat[::2], flat[1::2], strict=True)
+        return [None if partition == UNPLACED else (partition, address) for partition, address in pairs]
+
+    def placement(self, block: int) -> tuple[int, int] | None:
+        """Returns the place of a block, or None."""
+        if self.places is None:
+            return None
+        placements = self.placements()
+        return placements[block] if 0 <= block < len(placements) else None
+
+    def place(self, placements: list[tuple[int, int] | None]) -> None:
+        """Sets the places of all blocks."""
+        flat = [figure for place in placements for figure in (place or (UNPLACED, 0))]
+        self.properties["places"] = DenseArrayBase.from_list(i64, flat)
+
+    def verify_(self) -> None:
+        mem = self.mem
+        if self.places is None:
+            return
+        if len(self.places) != 2 * mem.blocks:
+            raise VerifyException(f"{mem.blocks} blocks need as many places, got {len(self.places) // 2}")
+        for place in self.placements():
+            if place is None:
+                continue
+            if place[0] < 0 or place[1] < 0:
+                raise VerifyException(f"a place cannot be negative, got <{place[0]}, {place[1]}>")
+            if mem.on_chip and place[0] + mem.partitions > 128:
+                raise VerifyException(
+                    f"{mem.partitions} partitions from partition {place[0]} do not fit in 128 partitions [X-PMAX]"
+                )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "StorageOp":
+        properties: dict[str, Attribute] = {"name": StringAttr(read_string(parser, "the storage's name"))}
+        if parser.parse_optional_keyword("kind"):
+            word = parser.parse_identifier()
+            try:
+                properties["kind"] = TensorKindAttr(TensorKind.from_text(word))
+            except NkiError as error:
+                parser.raise_error(str(error))
+        if parser.parse_optional_keyword("at"):
+            flat = parser.parse_comma_separated_list(parser.Delimiter.NONE, lambda: _parse_place(parser))
+            properties["places"] = DenseArrayBase.from_list(i64, [figure for place in flat for figure in place])
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        type_position = parser.pos
+        mem = parser.parse_type()
+        if not isinstance(mem, MemType):
+            parser.raise_error("the type of a storage must be !nki.mem<…>", type_position)
+        return cls.create(result_types=[mem], properties=properties, attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_string_literal(self.sym.data)
+        if self.kind is not None:
+            printer.print_string(f" kind {self.kind.data}")
+        if self.places is not None:
+            shown = ("<>" if place is None else f"<{place[0]}, {place[1]}>" for place in self.placements())
+            printer.print_string(" at " + ", ".join(shown))
+        if self.attributes:
+            printer.print_string(" ")
+            printer.print_attr_dict(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.mem)
+
+
+def _parse_place(parser: Parser) -> tuple[int, int]:
+    parser.parse_punctuation("<")
+    if parser.parse_optional_punctuation(">"):
+        return UNPLACED, 0
+    partition = parser.parse_integer(allow_boolean=False)
+    parser.parse_punctuation(",")
+    address = parser.parse_integer(allow_boolean=False)
+    parser.parse_punctuation(">")
+    return partition, address
+
+
+class RegisterOp(IRDLOperation):
+    """A named register: storage of one integer. `%r = bir.register "reg.1"`."""
+
+    register = result_def(RegisterType)
+    sym = prop_def(StringAttr, prop_name="name")
+
+    traits = traits_def(AllocateEffect())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "RegisterOp":
+        name = StringAttr(read_string(parser, "the register's name"))
+        attributes = parser.parse_optional_attr_dict()
+        return cls.create(result_types=[REG], properties={"name": name}, attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_string_literal(self.sym.data)
+        if self.attributes:
+            printer.print_string(" ")
+            printer.print_attr_dict(self.attributes)
+
+
+class LoopOp(IRDLOperation):
+    """A counted loop whose region's argument is the loop variable: `bir.loop %i = 0 to 4 step 1 affine { … }`.
+
+    The kind says what iterations may assume of each other; all kinds run in ascending order when simulated.
+    """
+
+    lower = prop_def(IntegerAttr)
+    upper = prop_def(IntegerAttr)
+    step = prop_def(IntegerAttr)
+    kind = prop_def(base(LoopKindAttr))
+    body = region_def("single_block")
+
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+
+    @property
+    def variable(self) -> SSAValue:
+        """The loop variable."""
+        return self.body.block.args[0]
+
+    def range(self) -> range:
+        """Returns the values of the loop variable in order."""
+        return range(_integer(self.lower), _integer(self.upper), _integer(self.step))
+
+    def interval(self) -> tuple[int, int] | None:
+        """Returns the lowest and highest value of the loop variable, or None for a loop that never runs."""
+        values = self.range()
+        return (values[0], values[-1]) if values else None
+
+    def verify_(self) -> None:
+        if _integer(self.step) <= 0:
+            raise VerifyException(f"the step of a loop must be positive, got {_integer(self.step)}")
+        if len(self.body.block.args) != 1 or self.body.block.args[0].type != IV:
+            raise VerifyException("the body of a loop has one argument, the loop variable of type !nki.iv")
+
+    @classmethod
+    def build_loop(cls, bounds: range, kind: LoopKind, body: Block, location: Any = None) -> "LoopOp":
+        """Returns the loop over `bounds` whose body block has the loop variable as its one argument."""
+        properties: dict[str, Attribute] = {
+            "lower": IntegerAttr(bounds.start, i64),
+            "upper": IntegerAttr(bounds.stop, i64),
+            "step": IntegerAttr(bounds.step, i64),
+            "kind": LoopKindAttr(kind),
+        }
+        return cls.create(properties=properties, regions=[Region(body)], location=location)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "LoopOp":
+        variable = parser.parse_argument(expect_type=False)
+        parser.parse_punctuation("=")
+        lower = parser.parse_integer(allow_boolean=False)
+        parser.parse_keyword("to")
+        upper = parser.parse_integer(allow_boolean=False)
+        step = parser.parse_integer(allow_boolean=False) if parser.parse_optional_keyword("step") else 1
+        try:
+            kind = LoopKind.from_text(parser.parse_identifier())
+        except NkiError as error:
+            parser.raise_error(str(error))
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        body = parser.parse_region([variable.resolve(IV)])
+        properties: dict[str, Attribute] = {
+            "lower": IntegerAttr(lower, i64),
+            "upper": IntegerAttr(upper, i64),
+            "step": IntegerAttr(step, i64),
+            "kind": LoopKindAttr(kind),
+        }
+        found = {} if attributes is None else attributes.data
+        return cls.create(properties=properties, attributes=found, regions=[body])
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.variable)
+        lower, upper, step = (_integer(bound) for bound in (self.lower, self.upper, self.step))
+        printer.print_string(f" = {lower} to {upper} step {step} {self.kind.data}")
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+
+def _integer(attribute: Any) -> int:
+    return attribute.value.data
+
+
+class SymbolRegionOp(IRDLOperation):
+    """Base of ops that are a name, an attribute dictionary and a body: modules, functions, kernels.
+
+        bir.func @sg0000 attributes {core = 0 : i64} { … }
+    """
+
+    sym_name = prop_def(StringAttr)
+    arch = opt_prop_def(base(ArchAttr))
+    body = region_def()
+
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+
+    @property
+    def target(self) -> Target | None:
+        """The target the op names itself."""
+        return None if self.arch is None else self.arch.data
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "SymbolRegionOp":
+        name = parser.parse_symbol_name()
+        found = parser.parse_optional_attr_dict_with_keyword()
+        properties: dict[str, Attribute] = {"sym_name": name}
+        attributes: dict[str, Attribute] = {}
+        defined = cls.get_irdl_definition().properties
+        for key, value in ({} if found is None else found.data).items():
+            (properties if key in defined else attributes)[key] = value
+        body = parser.parse_region()
+        if not body.blocks:
+            body.add_block(Block())
+        return cls.create(properties=properties, attributes=attributes, regions=[body])
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name)
+        shown = {k: v for k, v in self.properties.items() if k != "sym_name"} | dict(self.attributes)
+        if shown:
+            printer.print_string(" attributes ")
+            printer.print_attr_dict(shown)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_empty_block=False)

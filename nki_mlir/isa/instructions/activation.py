@@ -1,0 +1,113 @@
+"""The Scalar engine's activation: a function of data * scale + bias, with an optional running sum."""
+
+from typing import Any
+
+from nki_mlir.isa.dtypes import Dtype
+from nki_mlir.isa.enums import AccumulateCommand, AluOp, Engine
+from nki_mlir.isa.instructions.base import (
+    MINIMUM_CYCLES,
+    Array,
+    Evaluation,
+    Instruction,
+    Run,
+    column,
+    fp32,
+    free_of,
+    like,
+)
+from nki_mlir.isa.numerics import activation, writer
+from nki_mlir.isa.operands import Operands
+from nki_mlir.isa.rules import (
+    DtypeIn,
+    FreeSize,
+    OpIn,
+    Requires,
+    SameFree,
+    SamePartitions,
+    destinations,
+    on_chip,
+)
+from nki_mlir.isa.target import Target
+
+ACCUMULATOR_READ = 64
+"""Cycles to read an accumulator register out (nki-isa.md §1.9, ACC_READ)."""
+RESETTING = frozenset({AccumulateCommand.ZERO, AccumulateCommand.ZERO_ACCUMULATE})
+ADDING = frozenset(
+    {AccumulateCommand.ACCUMULATE, AccumulateCommand.ADD_ACCUMULATE, AccumulateCommand.ZERO_ACCUMULATE}
+)
+
+
+def _activation(e: Evaluation) -> Run:
+    function = activation(e.func)
+    command = e.accumulate or AccumulateCommand.IDLE
+    direct = e.dtypes["dst"] is Dtype.F32 and e.dtypes["data"] is Dtype.F32
+    write = writer(e.dtypes["dst"])
+    accumulator = e.accumulators.of(Engine.ACT)
+    write_result = writer(e.dtypes["reduce_res"]) if "reduce_res" in e.dtypes else None
+
+    def argument(dst: Array, data: Array, bias: Any, scale: Any) -> Array:
+        x = fp32(like(dst, data))
+        if scale is not None and not (isinstance(scale, float | int) and scale == 1.0):
+            x = x * _vector(dst, scale)
+        if bias is not None and not (isinstance(bias, float | int) and bias == 0.0):
+            x = x + _vector(dst, bias)
+        return x
+
+    def run(dst: Array, reduce_res: Array | None, data: Array, bias: Any, scale: Any) -> None:
+        x = argument(dst, data, bias, scale)
+        if direct and command is AccumulateCommand.IDLE:
+            function(x, dst)
+            return
+        result = function(x)
+        write(dst, result)
+        lanes = accumulator[: dst.shape[0]]
+        if command in RESETTING:
+            lanes[:] = 0.0
+        if command in ADDING:
+            lanes += result.reshape(dst.shape[0], -1).sum(axis=1, dtype=lanes.dtype)
+        if reduce_res is not None and write_result is not None:
+            write_result(reduce_res, lanes.reshape(reduce_res.shape))
+
+    return run
+
+
+def _vector(dst: Array, operand: Any) -> Any:
+    from nki_mlir.isa.lazy import numpy as np
+
+    return column(dst, fp32(operand)) if hasattr(operand, "shape") else np.float32(operand)
+
+
+def _cycles(operands: Operands, target: Target) -> int:
+    return max(MINIMUM_CYCLES, free_of(operands, "data")) + (ACCUMULATOR_READ if "reduce_res" in operands.roles else 0)
+
+
+ACTIVATION = Instruction(
+    "activation",
+    "dst = func(data * scale + bias); the accumulator may add dst over the free dimensions",
+    engines=frozenset({Engine.ACT}),
+    roles="dst reduce_res? data bias? scale?",
+    outs=2,
+    parameters=("func", "accumulate", "reduce_op", "engine"),
+    rules=(
+        *on_chip("dst", "reduce_res", "data", "bias", "scale"),
+        *destinations("dst", "reduce_res"),
+        SamePartitions(roles=("dst", "data", "reduce_res", "bias", "scale")),
+        SameFree(roles=("dst", "data")),
+        FreeSize(roles=("bias", "scale", "reduce_res"), exactly=1),
+        DtypeIn(
+            roles=("bias",),
+            dtypes=frozenset(d for d in Dtype if d.lanes == 1 and d is not Dtype.F32R),
+            id="X-BIAS",
+            source="newer documentation: any type but tf32; older: fp32, fp16, bf16",
+        ),
+        DtypeIn(roles=("scale",), dtypes=frozenset({Dtype.F32}), id="X-SCALE"),
+        OpIn(parameters=("reduce_op",), ops=frozenset({AluOp.ADD})),
+        Requires(
+            name="reduce_res",
+            needs=("accumulate",),
+            id="X-REDRES",
+        ),
+    ),
+    evaluate=_activation,
+    cycles=_cycles,
+)

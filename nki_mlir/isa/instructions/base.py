@@ -1,0 +1,143 @@
+"""The descriptor of an instruction: what it requires, computes and costs, the same in every dialect."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+from nki_mlir.isa.dtypes import Dtype
+from nki_mlir.isa.enums import Engine, MemorySpace
+from nki_mlir.isa.numerics import read
+from nki_mlir.isa.operands import Operands
+from nki_mlir.isa.rules import DtypeAvailable, OnEngine, Rule
+from nki_mlir.isa.target import Target
+
+Array: TypeAlias = Any
+"""A numpy array; its type is not spelled out because importing numpy here would slow every tool down."""
+
+Run: TypeAlias = Callable[..., None]
+"""Called with one argument a role, in the descriptor's order: a numpy view, a Python number, a tuple of these for a
+variadic role, or None. Writes the outputs in place."""
+
+
+class Accumulators(Protocol):
+    """The accumulator registers of the engines, 128 fp32 values each, kept between instructions."""
+
+    def of(self, engine: Engine) -> Array:
+        """Returns the [128] fp32 array of an engine."""
+        ...
+
+
+class Evaluation:
+    """What `evaluate` specialises for: parameters, element types and spaces by role, the target, the engines' state."""
+
+    __slots__ = ("accumulators", "dtypes", "parameters", "spaces", "target")
+
+    def __init__(
+        self,
+        parameters: Mapping[str, Any],
+        dtypes: Mapping[str, Dtype],
+        spaces: Mapping[str, MemorySpace | None],
+        target: Target,
+        accumulators: Accumulators,
+    ) -> None:
+        self.parameters = parameters
+        self.dtypes = dtypes
+        self.spaces = spaces
+        self.target = target
+        self.accumulators = accumulators
+
+    def __getattr__(self, name: str) -> Any:
+        """Returns a parameter by name, or None where it is absent."""
+        return self.parameters.get(name)
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction of the hardware.
+
+    roles      names of the operands, outputs first; `?` marks an optional one, `*` the variadic one
+    outs       how many roles are outputs
+    parameters names of the parameters that rules, `evaluate` and `cycles` read
+    rules      what must hold; the rules on dtypes and engines that hold for all are added
+    evaluate   Evaluation -> Run
+    cycles     (operands, target) -> engine cycles, from the published cost formulas
+    accumulates  whether the output may be added to (PSUM): Run then takes a further argument `written`, a boolean
+               view of the output that tells which elements earlier instructions of the group wrote, or None
+    """
+
+    name: str
+    summary: str
+    engines: frozenset[Engine]
+    roles: str
+    outs: int
+    rules: tuple[Rule, ...]
+    evaluate: Callable[[Evaluation], Run]
+    cycles: Callable[[Operands, Target], int]
+    parameters: tuple[str, ...] = ()
+    since: Target | None = None
+    accumulates: bool = False
+    role_names: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "role_names", tuple(role.rstrip("?*") for role in self.roles.split()))
+        common = (DtypeAvailable(), OnEngine(engines=self.engines))
+        object.__setattr__(self, "rules", self.rules + common)
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The roles that every instruction has."""
+        return tuple(role for role in self.roles.split() if role[-1] not in "?*")
+
+
+# Pieces that many evaluations share ------------------------------------------------------------------------------
+
+
+def like(destination: Array, value: Array) -> Array:
+    """Returns `value` in the destination's shape: same order of elements; a column (P, 1) is left to broadcast."""
+    if value.shape == destination.shape:
+        return value
+    if value.size == destination.size:
+        return value.reshape(destination.shape)
+    return column(destination, value)
+
+
+def column(destination: Array, value: Array) -> Array:
+    """Returns a per-partition vector, one element a partition, so that it broadcasts over the destination's shape."""
+    return value.reshape(value.shape[0], *([1] * (destination.ndim - 1)))
+
+
+def fp32(value: Any) -> Any:
+    """Widens a view to fp32; a number stays a number."""
+    return read(value) if hasattr(value, "shape") else value
+
+
+# Cost -----------------------------------------------------------------------------------------------------------
+
+MINIMUM_CYCLES = 64
+"""Fewest cycles of a Vector or Scalar instruction (nki-isa.md §1.9, MIN_II)."""
+GPSIMD_START = 150
+"""Start of a GpSimd instruction in cycles (nki-isa.md §1.9)."""
+
+
+def free_of(operands: Operands, role: str) -> int:
+    """Returns the elements a partition of a role; 1 where it is absent or unknown."""
+    operand = operands.one(role)
+    return 1 if operand is None or operand.free is None else operand.free
+
+
+def elements(role: str, factor: int = 1, extra: int = 0) -> Callable[[Operands, Target], int]:
+    """Returns the cost max(64, factor * N) + extra, N the elements a partition of the role (nki-isa.md §2.12)."""
+
+    def cycles(operands: Operands, target: Target) -> int:
+        return max(MINIMUM_CYCLES, factor * free_of(operands, role)) + extra
+
+    return cycles
+
+
+def gpsimd(role: str) -> Callable[[Operands, Target], int]:
+    """Returns the cost 150 + N of GpSimd instructions (nki-isa.md §2.12)."""
+
+    def cycles(operands: Operands, target: Target) -> int:
+        return GPSIMD_START + free_of(operands, role)
+
+    return cycles

@@ -1,0 +1,277 @@
+"""Vector instructions on whole tiles: tensor_tensor, tensor_scalar, scalar_tensor_tensor, reciprocal."""
+
+from typing import Any
+
+from nki_mlir.isa.dtypes import Dtype
+from nki_mlir.isa.enums import AluOp, Engine, MemorySpace
+from nki_mlir.isa.instructions.base import (
+    MINIMUM_CYCLES,
+    Array,
+    Evaluation,
+    Instruction,
+    Run,
+    column,
+    elements,
+    fp32,
+    free_of,
+    like,
+)
+from nki_mlir.isa.numerics import alu, integer_alu, writer
+from nki_mlir.isa.operands import Operands
+from nki_mlir.isa.rules import (
+    BitwiseOnIntegers,
+    DtypeIn,
+    FreeSize,
+    NotBothPsum,
+    NotInPsumOn,
+    OpAvailable,
+    OpIn,
+    OpOnEngines,
+    OpPairsOn,
+    SameFree,
+    SameOpClass,
+    SamePartitions,
+    Together,
+    destinations,
+    on_chip,
+)
+from nki_mlir.isa.target import Target
+
+VECTOR_ENGINES = frozenset({Engine.DVE, Engine.POOL})
+EXACT_INTEGERS = frozenset({Dtype.I32, Dtype.U32})
+BINARY = frozenset(op for op in AluOp if not op.is_unary)
+ARITHMETIC = frozenset(op for op in AluOp if op.is_arithmetic)
+SCALAR_ENGINE_PAIRS = frozenset({(AluOp.MULT, AluOp.ADD), (AluOp.MULT, None), (AluOp.ADD, None)})
+GPSIMD_ONLY = frozenset({AluOp.POW})
+
+
+def exact_integers(e: Evaluation, op: AluOp, *roles: str) -> bool:
+    """Whether the instruction computes on 32-bit integers exactly, as GpSimd does, instead of through fp32.
+
+    That is so on GpSimd, and while no engine is chosen if no operand is in PSUM (nki-isa.md §2.5, tensor_tensor).
+    """
+    if op not in (AluOp.ADD, AluOp.SUBTRACT, AluOp.MULT):
+        return False
+    if any(e.dtypes[role] not in EXACT_INTEGERS for role in roles):
+        return False
+    if e.engine is Engine.POOL:
+        return True
+    return e.engine in (None, Engine.UNASSIGNED) and all(e.spaces[role] is not MemorySpace.PSUM for role in roles)
+
+
+def _tensor_tensor(e: Evaluation) -> Run:
+    op: AluOp = e.op
+    if op.is_bitwise or exact_integers(e, op, "dst", "data1", "data2"):
+        integer, store = integer_alu(op, e.dtypes["data1"]), writer(e.dtypes["dst"])
+        return lambda dst, a, b: store(dst, integer(like(dst, a), like(dst, b)))
+    function = alu(op)
+    if all(e.dtypes[role] is Dtype.F32 for role in ("dst", "data1", "data2")):
+
+        def direct(dst: Array, a: Array, b: Array) -> None:
+            function(like(dst, a), like(dst, b), dst)
+
+        return direct
+    write = writer(e.dtypes["dst"])
+    return lambda dst, a, b: write(dst, function(fp32(like(dst, a)), fp32(like(dst, b))))
+
+
+def _tensor_tensor_cycles(operands: Operands, target: Target) -> int:
+    free = free_of(operands, "dst")
+    found = [o for role in ("data1", "data2", "dst") for _, o in operands.of(role)]
+    in_psum = any(o.space is MemorySpace.PSUM for o in found[:2])
+    fast = all(o.dtype is Dtype.BF16 for o in found) and operands.parameters.get("op") in (
+        AluOp.ADD,
+        AluOp.SUBTRACT,
+        AluOp.MULT,
+    )
+    return max(MINIMUM_CYCLES, free if in_psum or fast else 2 * free)
+
+
+TENSOR_TENSOR = Instruction(
+    "tensor_tensor",
+    "dst = data1 op data2, element by element",
+    engines=VECTOR_ENGINES,
+    roles="dst data1 data2",
+    outs=1,
+    parameters=("op", "engine"),
+    rules=(
+        *on_chip("dst", "data1", "data2"),
+        *destinations("dst"),
+        SamePartitions(roles=("dst", "data1", "data2")),
+        SameFree(roles=("dst", "data1", "data2")),
+        NotBothPsum(roles=("data1", "data2")),
+        NotInPsumOn(engine=Engine.POOL, roles=("dst", "data1", "data2")),
+        OpIn(parameters=("op",), ops=BINARY),
+        OpAvailable(parameters=("op",)),
+        OpOnEngines(parameter="op", ops=GPSIMD_ONLY, engines=frozenset({Engine.POOL})),
+        BitwiseOnIntegers(parameters=("op",), roles=("dst", "data1", "data2")),
+    ),
+    evaluate=_tensor_tensor,
+    cycles=_tensor_tensor_cycles,
+)
+
+
+def _step(op: AluOp, reverse: bool) -> Any:
+    """Returns f(x, operand) of one operator of a tensor-scalar instruction, operands swapped if reversed."""
+    function = alu(op)
+    return (lambda x, operand: function(operand, x)) if reverse else function
+
+
+def _number(value: Any) -> Any:
+    """Returns an immediate as fp32, so that it takes part in fp32 arithmetic like a per-partition operand."""
+    from nki_mlir.isa.lazy import numpy as np
+
+    return value if hasattr(value, "shape") else np.float32(value)
+
+
+def _tensor_scalar(e: Evaluation) -> Run:
+    write = writer(e.dtypes["dst"])
+    op0, op1 = e.op0, e.op1
+    if op0.is_bitwise or (op1 is not None and op1.is_bitwise):
+        return _bitwise_tensor_scalar(e)
+    exact = _exact_tensor_scalar(e)
+    if exact is not None:
+        return exact
+    first = _step(op0, bool(e.reverse0))
+    second = None if op1 is None or op1 is AluOp.BYPASS else _step(op1, bool(e.reverse1))
+
+    def run(dst: Array, data: Array, operand0: Any, operand1: Any) -> None:
+        x = first(fp32(like(dst, data)), _vector(dst, operand0))
+        if second is not None:
+            x = second(x, _vector(dst, operand1))
+        write(dst, x)
+
+    return run
+
+
+def _vector(dst: Array, operand: Any) -> Any:
+    if operand is None:
+        return _number(0.0)
+    return column(dst, fp32(operand)) if hasattr(operand, "shape") else _number(operand)
+
+
+def _exact_tensor_scalar(e: Evaluation) -> Run | None:
+    """Returns the exact form for 32-bit integer data with integer operands on GpSimd or with no engine chosen."""
+    roles = [role for role in ("dst", "data", "operand0", "operand1") if role in e.dtypes]
+    ops = [op for op in (e.op0, e.op1) if op not in (None, AluOp.BYPASS)]
+    if not ops or not all(exact_integers(e, op, *roles) for op in ops):
+        return None
+    store = writer(e.dtypes["dst"])
+    functions = [integer_alu(op, e.dtypes["data"]) for op in ops]
+    return _integer_chain(e, functions, store)
+
+
+def _bitwise_tensor_scalar(e: Evaluation) -> Run:
+    ops = [op for op in (e.op0, e.op1) if op not in (None, AluOp.BYPASS)]
+    return _integer_chain(e, [integer_alu(op, e.dtypes["data"]) for op in ops], writer(e.dtypes["dst"]))
+
+
+def _integer_chain(e: Evaluation, functions: list[Any], store: Any) -> Run:
+    reverses = (bool(e.reverse0), bool(e.reverse1))
+
+    def run(dst: Array, data: Array, operand0: Any, operand1: Any) -> None:
+        x = like(dst, data)
+        for function, operand, reverse in zip(functions, (operand0, operand1), reverses, strict=False):
+            value = _integer(dst, data, operand)
+            x = function(value, x) if reverse else function(x, value)
+        store(dst, x)
+
+    return run
+
+
+def _integer(dst: Array, data: Array, operand: Any) -> Any:
+    if operand is None:
+        return data.dtype.type(0)
+    if hasattr(operand, "shape"):
+        return column(dst, operand).astype(data.dtype)
+    return data.dtype.type(int(operand) % (1 << (8 * data.dtype.itemsize)) if data.dtype.kind == "u" else int(operand))
+
+
+TENSOR_SCALAR = Instruction(
+    "tensor_scalar",
+    "dst = (data op0 operand0) op1 operand1; operands are numbers or one value a partition",
+    engines=frozenset({Engine.DVE, Engine.POOL, Engine.ACT}),
+    roles="dst data operand0? operand1?",
+    outs=1,
+    parameters=("op0", "op1", "reverse0", "reverse1", "engine"),
+    rules=(
+        *on_chip("dst", "data", "operand0", "operand1"),
+        *destinations("dst"),
+        SamePartitions(roles=("dst", "data", "operand0", "operand1")),
+        SameFree(roles=("dst", "data")),
+        FreeSize(roles=("operand0", "operand1"), exactly=1),
+        NotInPsumOn(engine=Engine.POOL, roles=("dst", "data", "operand0", "operand1")),
+        OpAvailable(parameters=("op0", "op1")),
+        OpPairsOn(engine=Engine.ACT, pairs=SCALAR_ENGINE_PAIRS),
+        Together(names=("op1", "operand1")),
+        SameOpClass(parameters=("op0", "op1")),
+        BitwiseOnIntegers(parameters=("op0", "op1"), roles=("dst", "data", "operand0", "operand1")),
+    ),
+    evaluate=_tensor_scalar,
+    cycles=elements("data"),
+)
+
+
+def _scalar_tensor_tensor(e: Evaluation) -> Run:
+    write = writer(e.dtypes["dst"])
+    first, second = _step(e.op0, bool(e.reverse0)), _step(e.op1, bool(e.reverse1))
+
+    def run(dst: Array, data: Array, operand0: Any, operand1: Array) -> None:
+        x = first(fp32(like(dst, data)), _vector(dst, operand0))
+        write(dst, second(x, fp32(like(dst, operand1))))
+
+    return run
+
+
+SCALAR_TENSOR_TENSOR = Instruction(
+    "scalar_tensor_tensor",
+    "dst = (data op0 operand0) op1 operand1; operand0 is a number or one value a partition, operand1 a tile",
+    engines=VECTOR_ENGINES,
+    roles="dst data operand0 operand1",
+    outs=1,
+    parameters=("op0", "op1", "reverse0", "reverse1", "engine"),
+    rules=(
+        *on_chip("dst", "data", "operand0", "operand1"),
+        *destinations("dst"),
+        SamePartitions(roles=("dst", "data", "operand0", "operand1")),
+        SameFree(roles=("dst", "data", "operand1")),
+        FreeSize(roles=("operand0",), exactly=1),
+        NotBothPsum(roles=("data", "operand1")),
+        NotInPsumOn(engine=Engine.POOL, roles=("dst", "data", "operand0", "operand1")),
+        OpIn(parameters=("op0", "op1"), ops=ARITHMETIC),
+        OpAvailable(parameters=("op0", "op1")),
+    ),
+    evaluate=_scalar_tensor_tensor,
+    cycles=elements("data", factor=2),
+)
+
+
+def _reciprocal(e: Evaluation) -> Run:
+    from nki_mlir.isa.lazy import numpy as np
+
+    write = writer(e.dtypes["dst"])
+
+    def run(dst: Array, data: Array) -> None:
+        with np.errstate(divide="ignore", over="ignore"):
+            write(dst, np.float32(1.0) / fp32(like(dst, data)))
+
+    return run
+
+
+RECIPROCAL = Instruction(
+    "reciprocal",
+    "dst = 1 / data",
+    engines=frozenset({Engine.DVE}),
+    roles="dst data",
+    outs=1,
+    parameters=("engine",),
+    rules=(
+        *on_chip("dst", "data"),
+        *destinations("dst"),
+        SamePartitions(roles=("dst", "data")),
+        SameFree(roles=("dst", "data")),
+        DtypeIn(roles=("dst", "data"), dtypes=frozenset(d for d in Dtype if d.lanes == 1 and d.size <= 4)),
+    ),
+    evaluate=_reciprocal,
+    cycles=elements("data", factor=8),
+)

@@ -1,0 +1,400 @@
+"""The Tensor engine's matmul, and transposes on the Tensor and Vector engines."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from nki_mlir.isa.dtypes import Dtype
+from nki_mlir.isa.enums import Engine, MatmultPerfMode, MemorySpace
+from nki_mlir.isa.instructions.base import MINIMUM_CYCLES, Array, Evaluation, Instruction, Run, fp32, free_of
+from nki_mlir.isa.numerics import writer
+from nki_mlir.isa.operands import Operand, Operands
+from nki_mlir.isa.rules import (
+    DtypeIn,
+    InOnePsumBank,
+    Limit,
+    Rule,
+    SameDtype,
+    SinceValue,
+    Together,
+    destinations,
+    limit_at,
+    on_chip,
+)
+from nki_mlir.isa.target import CAYMAN, CORE_V4, SUNDA, Target
+
+FP8 = frozenset({Dtype.F8E4, Dtype.F8E5, Dtype.F8E3})
+INPUTS = FP8 | {Dtype.BF16, Dtype.F16, Dtype.F32, Dtype.F32R, Dtype.I8, Dtype.U8}
+WIDE = frozenset({Dtype.F32, Dtype.F32R})
+SMALL = frozenset(d for d in Dtype if d.size < 4)
+FP32_PASSES = 4
+"""A matmul of fp32 inputs takes four passes (nki-isa.md §1.6)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatmulShape(Rule):
+    """stationary [K, M], moving [K, N], dst [M, N]; in transpose mode one operand is the identity."""
+
+    ID = "BIR041"
+
+    @property
+    def statement(self) -> str:
+        return "stationary [K, M] and moving [K, N] give dst [M, N]; with is_transpose one of them is an identity"
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        dst, stationary, moving = (operands.one(role) for role in ("dst", "stationary", "moving"))
+        if dst is None or stationary is None or moving is None:
+            return None
+        rows = 2 if operands.parameters.get("perf_mode") is MatmultPerfMode.DOUBLE_ROW else 1
+        m, n, k0, m0, k1, n1 = (size or 0 for operand in (dst, stationary, moving) for size in _shape(operand))
+        if 0 in (m, n, k0, m0, k1, n1):  # a size that a mask leaves open
+            return None
+        if k0 == k1 and (m, n) == (m0 // rows, n1 // rows):
+            return None
+        if operands.parameters.get("is_transpose") and k0 == m0 and (m, n) == (n1, k1):
+            return None
+        if k0 != k1:
+            return f"stationary accesses {k0} partitions, moving accesses {k1}"
+        return f"dst is [{m}, {n}], but stationary [{k0}, {m0}] and moving [{k1}, {n1}] give [{m0 // rows}, {n1 // rows}]"
+
+
+def _shape(operand: Operand) -> tuple[int | None, int | None]:
+    return operand.partitions, operand.free
+
+
+@dataclass(frozen=True, kw_only=True)
+class TileSize(Rule):
+    """Columns of an input; in double-row mode its free size is twice that. A bf16 result may allow more."""
+
+    ID = "BIR039"
+    role: str
+    at_most: int | Limit
+    bf16: int | Limit | None = None
+
+    @property
+    def statement(self) -> str:
+        return f"{self.role} may have at most {limit_at(self.at_most, None)} columns"
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        operand, dst = operands.one(self.role), operands.one("dst")
+        if operand is None or operand.free is None:
+            return None
+        rows = 2 if operands.parameters.get("perf_mode") is MatmultPerfMode.DOUBLE_ROW else 1
+        wide = self.bf16 is not None and dst is not None and dst.dtype is Dtype.BF16
+        limit = rows * limit_at(self.bf16 if wide and self.bf16 is not None else self.at_most, target)
+        if operand.free <= limit:
+            return None
+        return f"{self.role} has {operand.free} elements a partition, at most {limit} allowed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EqualWidths(Rule):
+    """32-bit inputs pair only with 32-bit inputs, and the two e4m3 formats never meet."""
+
+    ID = "BIR034"
+
+    @property
+    def statement(self) -> str:
+        return "stationary and moving must both be 32-bit types or both narrower; f8e4 does not pair with f8e4m3fn"
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        stationary, moving = operands.one("stationary"), operands.one("moving")
+        if stationary is None or moving is None:
+            return None
+        a, b = stationary.dtype, moving.dtype
+        if (a in WIDE) != (b in WIDE):
+            return f"stationary is of type {a} and moving of type {b}, 32-bit types pair only with each other"
+        if {a, b} == {Dtype.F8E4, Dtype.F8E4M3FN}:
+            return f"stationary is of type {a} and moving of type {b}, the two e4m3 formats do not mix"
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultDtype(Rule):
+    """PSUM gets fp32 (from gen4 on also bf16); in transpose mode the type of the data."""
+
+    ID = "BIR032"
+    transpose: bool
+
+    @property
+    def statement(self) -> str:
+        if self.transpose:
+            return "dst must have the type of the inputs with is_transpose (fp8: a 2-byte type)"
+        return "dst must be f32, from gen4 on also bf16"
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        dst, stationary = operands.one("dst"), operands.one("stationary")
+        if dst is None or stationary is None or bool(operands.parameters.get("is_transpose")) != self.transpose:
+            return None
+        if self.transpose:
+            fine = dst.dtype is stationary.dtype or (stationary.dtype.is_fp8 and dst.dtype.size == 2)
+            return None if fine else f"dst is of type {dst.dtype}, transposing {stationary.dtype} needs the same type"
+        bf16 = target is None or target >= CORE_V4
+        if dst.dtype is Dtype.F32 or (bf16 and dst.dtype is Dtype.BF16):
+            return None
+        return f"dst is of type {dst.dtype}, a matmul writes {'f32 or bf16' if bf16 else 'f32'}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoubleRow(Rule):
+    """perf_mode double_row contracts two rows of fp8 at once: the first free dimension of both inputs is 2."""
+
+    ID = "X-DROW"
+
+    @property
+    def statement(self) -> str:
+        return "perf_mode double_row needs fp8 inputs with first free dimension 2 and no is_transpose"
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        if operands.parameters.get("perf_mode") is not MatmultPerfMode.DOUBLE_ROW:
+            return None
+        if operands.parameters.get("is_transpose"):
+            return "perf_mode double_row cannot transpose"
+        for role in ("stationary", "moving"):
+            operand = operands.one(role)
+            if operand is None:
+                continue
+            if not operand.dtype.is_fp8:
+                return f"{role} is of type {operand.dtype}, perf_mode double_row needs fp8"
+            if len(operand.nums) < 2 or operand.nums[0] != 2:
+                return f"{role} has the free dimensions {list(operand.nums)}, perf_mode double_row needs the first to be 2"
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TilePosition(Rule):
+    """The PE tile (row, column): sizes 32, 64 or 128, positions multiples of them, the operands inside."""
+
+    ID = "BIR052"
+
+    @property
+    def statement(self) -> str:
+        return "tile_size must be 32, 64 or 128 (gen2: not 32), tile_position a multiple, both inside 128 x 128"
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        size, place = operands.parameters.get("tile_size"), operands.parameters.get("tile_position")
+        if size is None or place is None:
+            return None
+        if len(size) != 2 or len(place) != 2:
+            return "tile_position and tile_size must be pairs (row, column)"
+        allowed = (64, 128) if target is not None and target <= SUNDA else (32, 64, 128)
+        used = {"row": operands.one("stationary"), "column": operands.one("dst")}
+        for (axis, operand), extent, start in zip(used.items(), size, place, strict=True):
+            if not isinstance(extent, int) or not isinstance(start, int):
+                continue
+            if extent not in allowed:
+                return f"tile_size has {axis} size {extent}, it must be one of {', '.join(map(str, allowed))}"
+            if start % extent or start < 0 or start + extent > 128:
+                return f"tile_position has {axis} {start}, it must be a multiple of {extent} with the tile inside 128"
+            if operand is not None and operand.partitions is not None and operand.partitions > extent:
+                return f"tile_size has {axis} size {extent}, the operands need {operand.partitions}"
+        return None
+
+
+def _matmul(e: Evaluation) -> Run:
+    if e.is_transpose:
+        return _transpose_mode(e)
+    from nki_mlir.isa.lazy import numpy as np
+
+    exact = e.dtypes["dst"] is Dtype.F32
+    write = writer(e.dtypes["dst"])
+    rows = 2 if e.perf_mode is MatmultPerfMode.DOUBLE_ROW else 1
+    scratch: dict[tuple[int, int], Any] = {}
+
+    def factors(stationary: Array, moving: Array) -> tuple[Array, Array]:
+        a, b = fp32(stationary), fp32(moving)
+        if rows == 2:
+            a, b = np.concatenate(a.swapaxes(0, 1), axis=0), np.concatenate(b.swapaxes(0, 1), axis=0)
+        return a.reshape(a.shape[0], -1).T, b.reshape(b.shape[0], -1)
+
+    def run(dst: Array, stationary: Array, moving: Array, written: Any) -> None:
+        """`written`: False overwrites, True adds, an array of booleans adds where it is true and is then set."""
+        a, b = factors(stationary, moving)
+        add = written
+        if written is not False and written is not True:
+            add = bool(written.all()) or (written if written.any() else False)
+        if add is False and exact and dst.ndim == 2:
+            np.matmul(a, b, out=dst)
+        else:
+            shape = (a.shape[0], b.shape[1])
+            product = scratch.get(shape)
+            if product is None:
+                product = scratch[shape] = np.empty(shape, np.float32)
+            np.matmul(a, b, out=product)
+            _accumulate(dst, product.reshape(dst.shape), add, exact, write)
+        if written is not False and written is not True:
+            written[...] = True
+
+    return run
+
+
+def _accumulate(dst: Array, product: Array, add: Any, exact: bool, write: Any) -> None:
+    from nki_mlir.isa.lazy import numpy as np
+
+    if add is True and exact:
+        np.add(dst, product, out=dst)
+    elif add is False:
+        write(dst, product)
+    else:
+        total = fp32(dst) + product
+        write(dst, total if add is True else np.where(add, total, product))
+
+
+def _transpose_mode(e: Evaluation) -> Run:
+    """Moves data instead of multiplying: one operand must be an identity matrix, the result is the other, transposed."""
+    from nki_mlir.diagnostics import NkiError
+    from nki_mlir.isa.lazy import numpy as np
+
+    widen = e.dtypes["stationary"].size < e.dtypes["dst"].size
+
+    def is_identity(x: Array) -> bool:
+        flat = fp32(x).reshape(x.shape[0], -1)
+        return flat.shape[0] == flat.shape[1] and bool((flat == np.eye(flat.shape[0], dtype=np.float32)).all())
+
+    def run(dst: Array, stationary: Array, moving: Array, written: Any) -> None:
+        if is_identity(moving):
+            data = stationary
+        elif is_identity(stationary):
+            data = moving
+        else:
+            raise NkiError("is_transpose moves data, so stationary or moving must be an identity matrix", rule="BIR035")
+        moved = data.reshape(data.shape[0], -1).T.reshape(dst.shape)
+        if widen:
+            dst.view(np.uint16)[...] = moved.view(np.uint8)
+        else:
+            dst[...] = moved
+        if written is not False and written is not True:
+            written[...] = True
+
+    return run
+
+
+def _matmul_cycles(operands: Operands, target: Target) -> int:
+    moving, stationary = operands.one("moving"), operands.one("stationary")
+    passes = FP32_PASSES if moving is not None and moving.dtype is Dtype.F32 else 1
+    streamed = free_of(operands, "moving")
+    loaded = min(MINIMUM_CYCLES, free_of(operands, "stationary")) if stationary is not None else 0
+    return passes * max(loaded, streamed)
+
+
+MATMUL = Instruction(
+    "matmul",
+    "dst (+)= transpose(stationary) @ moving in fp32; a data transpose with is_transpose",
+    engines=frozenset({Engine.PE}),
+    roles="dst stationary moving",
+    outs=1,
+    parameters=(
+        "is_stationary_onezero",
+        "is_moving_onezero",
+        "is_transpose",
+        "accumulate",
+        "tile_position",
+        "tile_size",
+        "perf_mode",
+        "engine",
+    ),
+    rules=(
+        *on_chip("stationary", "moving", spaces=(MemorySpace.SBUF,)),
+        *on_chip("dst", spaces=(MemorySpace.PSUM,)),
+        *destinations("dst", psum=SMALL),
+        DtypeIn(
+            roles=("stationary", "moving"),
+            dtypes=INPUTS,
+            since_extra=((CORE_V4, frozenset({Dtype.F8E4M3FN})),),
+            id="X-MMDT",
+        ),
+        EqualWidths(),
+        SameDtype(roles=("stationary", "moving"), when="is_transpose", since=CAYMAN, id="BIR035"),
+        ResultDtype(transpose=False),
+        ResultDtype(transpose=True, since=CAYMAN),
+        TileSize(role="stationary", at_most=128, id="BIR040"),
+        TileSize(role="moving", at_most=Limit(512, ((CORE_V4, 4096),)), bf16=Limit(512, ((CORE_V4, 8192),)), id="BIR039"),
+        MatmulShape(),
+        InOnePsumBank(roles=("dst",), before=CORE_V4),
+        SinceValue(parameter="perf_mode", value=MatmultPerfMode.DOUBLE_ROW, first=CAYMAN, id="X-DROWGEN"),
+        DoubleRow(),
+        Together(names=("tile_position", "tile_size"), id="BIR050"),
+        TilePosition(),
+    ),
+    evaluate=_matmul,
+    cycles=_matmul_cycles,
+    accumulates=True,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransposeLimits(Rule):
+    """The Vector engine transposes up to 32 x 32; the Tensor engine up to 128 x 128, from SBUF to PSUM."""
+
+    ID = "X-TRANSPOSE"
+
+    @property
+    def statement(self) -> str:
+        return "data is at most 32 x 32 on dve; on pe at most 128 x 128, from sbuf to psum"
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        engine, data, dst = operands.parameters.get("engine"), operands.one("data"), operands.one("dst")
+        if data is None or dst is None:
+            return None
+        limit = 32 if engine is Engine.DVE else 128
+        if data.free is not None and data.free > limit:
+            return f"data has {data.free} elements a partition, at most {limit} allowed"
+        if data.partitions is not None and data.partitions > limit:
+            return f"data accesses {data.partitions} partitions, at most {limit} allowed"
+        if engine is Engine.PE:
+            if data.space is not MemorySpace.SBUF:
+                return f"data is in {data.space}, engine pe transposes from sbuf"
+            if dst.space is not MemorySpace.PSUM:
+                return f"dst is in {dst.space}, engine pe transposes to psum"
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransposedShape(Rule):
+    """data [P, F] gives dst [F, P]."""
+
+    ID = "X-TRSHAPE"
+
+    @property
+    def statement(self) -> str:
+        return "data [P, F] gives dst [F, P]"
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        data, dst = operands.one("data"), operands.one("dst")
+        if data is None or dst is None or None in (*_shape(data), *_shape(dst)):
+            return None
+        if _shape(dst) == _shape(data)[::-1]:
+            return None
+        return f"dst is [{dst.partitions}, {dst.free}], the transpose of data is [{data.free}, {data.partitions}]"
+
+
+def _transpose(e: Evaluation) -> Run:
+    def run(dst: Array, data: Array) -> None:
+        dst[...] = data.reshape(data.shape[0], -1).T.reshape(dst.shape)
+
+    return run
+
+
+def _transpose_cycles(operands: Operands, target: Target) -> int:
+    data, free = operands.one("data"), free_of(operands, "data")
+    if operands.parameters.get("engine") is Engine.PE and data is not None:
+        return max(data.partitions or 1, min(MINIMUM_CYCLES, free))
+    return max(MINIMUM_CYCLES, free)
+
+
+TRANSPOSE = Instruction(
+    "transpose",
+    "dst = data with partitions and elements swapped, moved bit by bit",
+    engines=frozenset({Engine.PE, Engine.DVE}),
+    roles="dst data",
+    outs=1,
+    parameters=("engine",),
+    rules=(
+        *on_chip("dst", "data"),
+        *destinations("dst", psum=SMALL),
+        SameDtype(roles=("dst", "data")),
+        TransposeLimits(),
+        TransposedShape(),
+    ),
+    evaluate=_transpose,
+    cycles=_transpose_cycles,
+)

@@ -1,0 +1,136 @@
+"""Moving and filling memory: memset, DMA copies, copies on chip."""
+
+from typing import Any
+
+from nki_mlir.isa.dtypes import Dtype
+from nki_mlir.isa.enums import DgeType, Engine, MemorySpace
+from nki_mlir.isa.instructions.base import MINIMUM_CYCLES, Array, Evaluation, Instruction, Run, elements, fp32, free_of, like
+from nki_mlir.isa.numerics import constant, writer
+from nki_mlir.isa.operands import Operands
+from nki_mlir.isa.rules import (
+    HBM,
+    DmaCast,
+    InMemory,
+    InsideStorage,
+    Aligned,
+    DistinctDestination,
+    ImmediateFits,
+    NotInPsumOn,
+    PartitionLimit,
+    Rule,
+    SameCount,
+    SameFree,
+    SamePartitions,
+    SinceValue,
+    destinations,
+    on_chip,
+)
+from nki_mlir.isa.target import CAYMAN, Target
+
+SMALL = frozenset(d for d in Dtype if d.size < 4)
+
+
+def _memset(e: Evaluation) -> Run:
+    dtype = e.dtypes["dst"]
+
+    def run(dst: Array, value: Any) -> None:
+        dst[...] = constant(dtype, value)
+
+    return run
+
+
+def _memset_cycles(operands: Operands, target: Target) -> int:
+    free, dst, value = free_of(operands, "dst"), operands.one("dst"), operands.one("value")
+    zero = value is not None and value.immediate == 0
+    half = dst is not None and dst.dtype in (Dtype.BF16, Dtype.F16) and zero
+    return max(MINIMUM_CYCLES, free // 2 if half else free)
+
+
+MEMSET = Instruction(
+    "memset",
+    "dst = value in every element",
+    engines=frozenset({Engine.DVE, Engine.POOL}),
+    roles="dst value",
+    outs=1,
+    parameters=("engine",),
+    rules=(
+        *on_chip("dst"),
+        *destinations("dst", psum=SMALL),
+        NotInPsumOn(engine=Engine.POOL, roles=("dst",)),
+        ImmediateFits(immediate="value", role="dst"),
+    ),
+    evaluate=_memset,
+    cycles=_memset_cycles,
+)
+
+
+def copy_or_cast(e: Evaluation, source: str) -> Run:
+    """Returns the copy of `source` to dst in element order: bit-exact for equal types, through fp32 otherwise."""
+    if e.dtypes["dst"] is e.dtypes[source]:
+
+        def copy(dst: Array, src: Array) -> None:
+            dst[...] = like(dst, src)
+
+        return copy
+    write = writer(e.dtypes["dst"])
+    return lambda dst, src: write(dst, fp32(like(dst, src)))
+
+
+TENSOR_COPY = Instruction(
+    "tensor_copy",
+    "dst = src, cast through fp32 when the types differ",
+    engines=frozenset({Engine.DVE, Engine.ACT, Engine.POOL}),
+    roles="dst src",
+    outs=1,
+    parameters=("engine",),
+    rules=(
+        *on_chip("dst", "src"),
+        *destinations("dst", psum=SMALL),
+        SamePartitions(roles=("dst", "src")),
+        SameFree(roles=("dst", "src")),
+        NotInPsumOn(engine=Engine.POOL, roles=("dst", "src")),
+    ),
+    evaluate=lambda e: copy_or_cast(e, "src"),
+    cycles=elements("src"),
+)
+
+
+def _dma_rules(dst: tuple[MemorySpace, ...], src: tuple[MemorySpace, ...]) -> tuple[Rule, ...]:
+    return (
+        InMemory(roles=("dst",), spaces=dst, id="X-DMAMEM"),
+        InMemory(roles=("src",), spaces=src, id="X-DMAMEM"),
+        PartitionLimit(roles=("dst", "src")),
+        InsideStorage(roles=("dst", "src")),
+        Aligned(roles=("dst", "src")),
+        DistinctDestination(roles=("dst",)),
+        SameCount(roles=("dst", "src")),
+        DmaCast(roles=("dst", "src")),
+        SinceValue(parameter="dge_type", value=DgeType.HWDGE, first=CAYMAN, id="X-HWDGE"),
+    )
+
+
+def _dma_cycles(operands: Operands, target: Target) -> int:
+    """Returns DMA time in cycles of 1 ns: fixed latency plus bytes over the rate of all engines (nki-isa.md §1.8)."""
+    dst = operands.one("dst")
+    size = 0 if dst is None or dst.count is None else dst.count * dst.dtype.size
+    return round(target.dma_fixed_ns + size / (target.dma_bytes_per_ns * target.dma_engines))
+
+
+def _dma(name: str, summary: str, dst: tuple[MemorySpace, ...], src: tuple[MemorySpace, ...]) -> Instruction:
+    return Instruction(
+        name,
+        summary,
+        engines=frozenset({Engine.DMA, Engine.SP, Engine.ACT, Engine.POOL}),
+        roles="dst src",
+        outs=1,
+        parameters=("dge_type", "engine"),
+        rules=_dma_rules(dst, src),
+        evaluate=lambda e: copy_or_cast(e, "src"),
+        cycles=_dma_cycles,
+    )
+
+
+ON_CHIP = (MemorySpace.SBUF, MemorySpace.PSUM)
+DMA_LOAD = _dma("dma_load", "DMA from HBM to the chip: dst = src", ON_CHIP, HBM)
+DMA_SAVE = _dma("dma_save", "DMA from the chip to HBM: dst = src", HBM, ON_CHIP)
+DMA_COPY = _dma("dma_copy", "DMA between any two memories: dst = src", (*HBM, *ON_CHIP), (*HBM, *ON_CHIP))

@@ -1,0 +1,166 @@
+"""Position and selection: iota, affine select, select, predicated copy."""
+
+from typing import Any
+
+from nki_mlir.isa.dtypes import Dtype
+from nki_mlir.isa.enums import AluOp, Engine, MemorySpace
+from nki_mlir.isa.instructions.base import Array, Evaluation, Instruction, Run, elements, fp32, gpsimd, like
+from nki_mlir.isa.numerics import alu, constant, writer
+from nki_mlir.isa.rules import (
+    DtypeIn,
+    NotBothPsum,
+    OpIn,
+    PatternCovers,
+    SameDtype,
+    SameFree,
+    SamePartitions,
+    destinations,
+    on_chip,
+)
+
+INTEGERS = frozenset(d for d in Dtype if d.is_integer and d.size <= 4)
+COMPARISONS = frozenset({AluOp.IS_GT, AluOp.IS_GE, AluOp.IS_EQUAL, AluOp.NOT_EQUAL, AluOp.IS_LT, AluOp.IS_LE})
+
+
+def positions(e: Evaluation, partitions: int) -> Array:
+    """Returns the [partitions, n] int32 values offset + partition * channel_multiplier + sum(index * step)."""
+    from nki_mlir.isa.lazy import numpy as np
+
+    free = np.zeros((1,), np.int64)
+    for step, number in e.pattern:
+        free = (free[:, None] + step * np.arange(number, dtype=np.int64)).reshape(-1)
+    first = np.arange(partitions, dtype=np.int64) * (e.channel_multiplier or 0) + (e.offset or 0)
+    return (first[:, None] + free).astype(np.int32)
+
+
+def _iota(e: Evaluation) -> Run:
+    write = writer(e.dtypes["dst"])
+
+    def run(dst: Array) -> None:
+        write(dst, positions(e, dst.shape[0]).reshape(dst.shape))
+
+    return run
+
+
+IOTA = Instruction(
+    "iota",
+    "dst = offset + partition * channel_multiplier + sum of index * step over the pattern, in int32",
+    engines=frozenset({Engine.POOL, Engine.DVE}),
+    roles="dst",
+    outs=1,
+    parameters=("pattern", "offset", "channel_multiplier", "engine"),
+    rules=(
+        *on_chip("dst", spaces=(MemorySpace.SBUF,)),
+        *destinations("dst"),
+        PatternCovers(parameter="pattern", role="dst"),
+    ),
+    evaluate=_iota,
+    cycles=gpsimd("dst"),
+)
+
+
+def _affine_select(e: Evaluation) -> Run:
+    from nki_mlir.isa.lazy import numpy as np
+
+    compare, write = alu(e.cmp_op or AluOp.IS_EQUAL), writer(e.dtypes["dst"])
+
+    def run(dst: Array, on_true: Array, on_false: Any) -> None:
+        holds = compare(positions(e, dst.shape[0]), np.float32(0)) != 0
+        write(dst, np.where(holds.reshape(dst.shape), fp32(like(dst, on_true)), np.float32(on_false)))
+
+    return run
+
+
+AFFINE_SELECT = Instruction(
+    "affine_select",
+    "dst = on_true where the affine value of the position compares true with 0, else the number on_false",
+    engines=frozenset({Engine.POOL, Engine.DVE}),
+    roles="dst on_true on_false",
+    outs=1,
+    parameters=("pattern", "offset", "channel_multiplier", "cmp_op", "engine"),
+    rules=(
+        *on_chip("dst", "on_true", spaces=(MemorySpace.SBUF,)),
+        *destinations("dst"),
+        SamePartitions(roles=("dst", "on_true")),
+        SameFree(roles=("dst", "on_true")),
+        PatternCovers(parameter="pattern", role="dst"),
+        OpIn(parameters=("cmp_op",), ops=COMPARISONS),
+    ),
+    evaluate=_affine_select,
+    cycles=gpsimd("dst"),
+)
+
+
+def _branch(dst: Array, value: Any) -> Any:
+    from nki_mlir.isa.lazy import numpy as np
+
+    return fp32(like(dst, value)) if hasattr(value, "shape") else np.float32(value)
+
+
+def _select(e: Evaluation) -> Run:
+    from nki_mlir.isa.lazy import numpy as np
+
+    write = writer(e.dtypes["dst"])
+    exact = all(e.dtypes.get(role) is e.dtypes["dst"] and e.spaces[role] for role in ("on_true", "on_false"))
+
+    def run(dst: Array, predicate: Array, on_true: Any, on_false: Any) -> None:
+        holds = like(dst, predicate) != 0
+        if exact:
+            dst[...] = np.where(holds, like(dst, on_true), like(dst, on_false))
+        else:
+            write(dst, np.where(holds, _branch(dst, on_true), _branch(dst, on_false)))
+
+    return run
+
+
+SELECT = Instruction(
+    "select",
+    "dst = on_true where predicate is not 0, else on_false",
+    engines=frozenset({Engine.DVE}),
+    roles="dst predicate on_true on_false",
+    outs=1,
+    parameters=("engine",),
+    rules=(
+        *on_chip("dst", "predicate", "on_true", "on_false"),
+        *destinations("dst"),
+        SamePartitions(roles=("dst", "predicate", "on_true", "on_false")),
+        SameFree(roles=("dst", "predicate", "on_true", "on_false")),
+        NotBothPsum(roles=("predicate", "on_true")),
+    ),
+    evaluate=_select,
+    cycles=elements("dst", factor=2),
+)
+
+
+def _copy_predicated(e: Evaluation) -> Run:
+    from nki_mlir.isa.lazy import numpy as np
+
+    dtype, reverse = e.dtypes["dst"], bool(e.reverse_pred)
+
+    def run(dst: Array, src: Any, predicate: Array) -> None:
+        holds = like(dst, predicate) == 0 if reverse else like(dst, predicate) != 0
+        value = like(dst, src) if hasattr(src, "shape") else constant(dtype, src)
+        np.copyto(dst, value, where=holds)
+
+    return run
+
+
+COPY_PREDICATED = Instruction(
+    "copy_predicated",
+    "dst = src where predicate is not 0 (is 0 with reverse_pred); other elements keep their value",
+    engines=frozenset({Engine.DVE}),
+    roles="dst src predicate",
+    outs=1,
+    parameters=("reverse_pred", "engine"),
+    rules=(
+        *on_chip("dst", "src", "predicate"),
+        *destinations("dst"),
+        SamePartitions(roles=("dst", "src", "predicate")),
+        SameFree(roles=("dst", "src", "predicate")),
+        SameDtype(roles=("dst", "src")),
+        DtypeIn(roles=("predicate",), dtypes=INTEGERS),
+        NotBothPsum(roles=("src", "predicate")),
+    ),
+    evaluate=_copy_predicated,
+    cycles=elements("dst", factor=2),
+)

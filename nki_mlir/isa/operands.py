@@ -1,0 +1,121 @@
+"""Operands as the rules of the instruction set see them: figures only, whatever the dialect or front end they come from."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nki_mlir.isa.dtypes import Dtype
+from nki_mlir.isa.enums import MemorySpace
+
+ON_CHIP = (MemorySpace.SBUF, MemorySpace.PSUM)
+
+
+class Operand:
+    """One operand. A figure that is not known is None, and a rule that reads None says nothing.
+
+    partitions  number of partitions accessed (1 in HBM)
+    free        elements accessed in each partition
+    count       partitions * free
+    dtype       element type of the access
+    space       memory space of the storage; None for an immediate
+    row         elements (of `dtype`) in one partition of the storage; in HBM, in the whole storage
+    storage_partitions  partitions of the storage
+    start       first physical partition accessed; over loops its constant part
+    start_step  a number of partitions that certainly divides how far loops move `start` (0: they do not)
+    offset      range (lowest, highest) of the first partition within the storage
+    columns     range (lowest, highest) of elements reached within the row, over all loop iterations
+    address     byte address of the storage inside a partition
+    steps       steps of the free pairs, outermost first
+    nums        numbers of the free pairs
+    partition_steps  steps of the partition pairs (empty in HBM)
+    immediate   the constant, for an operand that is a number
+    """
+
+    __slots__ = (
+        "address",
+        "columns",
+        "count",
+        "dtype",
+        "free",
+        "immediate",
+        "nums",
+        "offset",
+        "partition_steps",
+        "partitions",
+        "row",
+        "space",
+        "start",
+        "start_step",
+        "steps",
+        "storage_partitions",
+    )
+
+    def __init__(
+        self,
+        *,
+        dtype: Dtype,
+        space: MemorySpace | None = None,
+        partitions: int | None = None,
+        free: int | None = None,
+        row: int | None = None,
+        storage_partitions: int | None = None,
+        start: int | None = None,
+        start_step: int = 0,
+        offset: tuple[int, int] | None = None,
+        columns: tuple[int, int] | None = None,
+        address: int | None = None,
+        steps: tuple[int, ...] = (),
+        nums: tuple[int, ...] = (),
+        partition_steps: tuple[int, ...] = (),
+        immediate: float | int | None = None,
+    ) -> None:
+        self.dtype = dtype
+        self.space = space
+        self.partitions = partitions
+        self.free = free
+        self.count = None if partitions is None or free is None else partitions * free
+        self.row = row
+        self.storage_partitions = storage_partitions
+        self.start = start
+        self.start_step = start_step
+        self.offset = offset
+        self.columns = columns
+        self.address = address
+        self.steps = steps
+        self.nums = nums
+        self.partition_steps = partition_steps
+        self.immediate = immediate
+
+    @property
+    def on_chip(self) -> bool:
+        return self.space in ON_CHIP
+
+
+class Operands:
+    """What one instruction says: its operands by role and its parameters by name.
+
+    A variadic role holds a tuple of operands under its name. An absent optional role or parameter is missing.
+    """
+
+    __slots__ = ("parameters", "roles")
+
+    def __init__(
+        self, roles: Mapping[str, "Operand | tuple[Operand, ...]"], parameters: Mapping[str, Any] | None = None
+    ) -> None:
+        self.roles = roles
+        self.parameters: Mapping[str, Any] = {} if parameters is None else parameters
+
+    def of(self, role: str) -> Iterator[tuple[str, Operand]]:
+        """Yields (name for messages, operand) of a role: nothing when absent, one a member of a variadic role."""
+        found = self.roles.get(role)
+        if found is None:
+            return
+        if isinstance(found, tuple):
+            for number, operand in enumerate(found):
+                yield f"{role}[{number}]", operand
+        else:
+            yield role, found
+
+    def one(self, role: str) -> Operand | None:
+        """Returns the operand of a role that is not variadic, or None."""
+        found = self.roles.get(role)
+        return None if isinstance(found, tuple) else found

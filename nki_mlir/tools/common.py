@@ -1,0 +1,335 @@
+"""What the command-line tools share: streams, arguments, errors with their source line, files written whole.
+
+A tool is a function `body(console, argv) -> int`; its module offers
+
+    def run(argv, stdin, stdout, stderr): return run_tool(body, argv, stdin, stdout, stderr)
+    def main(): run_console_script(run)
+
+so that tests call `run` many times in one process. A problem of the user's input is an NkiError, or an ExceptionGroup
+of them, raised anywhere below `body`: it is shown on the error stream and ends the tool with status 1.
+"""
+
+import argparse
+import gc
+import io
+import linecache
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from typing import IO, Any, NoReturn, TextIO
+
+from nki_mlir import __version__
+from nki_mlir.diagnostics import ByteLocation, Location, NkiError, render
+
+STDIN_NAME = "<stdin>"
+MOST_ERRORS_SHOWN = 100
+
+
+@dataclass
+class Console:
+    """The streams of one run of a tool, and the texts it read, so that an error can show its line."""
+
+    stdin: TextIO
+    stdout: TextIO
+    stderr: TextIO
+    debug: bool = False
+    """Show a traceback with every error."""
+    lines: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+
+    def read_bytes(self, path: str) -> bytes:
+        """Returns the contents of a file, of standard input for `-`; NkiError if it cannot be read."""
+        try:
+            if path == "-":
+                binary = getattr(self.stdin, "buffer", None)
+                return self.stdin.read().encode() if binary is None else binary.read()
+            with open(path, "rb") as file:
+                return file.read()
+        except OSError as error:
+            raise NkiError(f"cannot read '{path}': {error.strerror}") from error
+
+    def read_text(self, path: str) -> str:
+        """Returns the text of a file, of standard input for `-`; NkiError if it cannot be read or is not UTF-8."""
+        data = self.read_bytes(path)
+        name = display_name(path)
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            message = f"expected UTF-8 text, got byte 0x{data[error.start]:02x}"
+            raise NkiError(message, ByteLocation(name, error.start)) from error
+        self.lines[name] = text.split("\n")
+        return text
+
+    def write(self, path: str | None, content: str | bytes) -> None:
+        """Writes a whole file, or standard output for None and `-`; NkiError if that is not possible."""
+        data = content.encode() if isinstance(content, str) else content
+        if path is not None and path != "-":
+            with replacing(path) as file:
+                file.write(data)
+            return
+        try:
+            if isinstance(content, str):
+                self.stdout.write(content)
+            else:
+                self.stdout.flush()
+                self.stdout.buffer.write(data)
+            self.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise NkiError(f"cannot write standard output: {error.strerror}") from error
+
+    def source_line(self, location: Location | ByteLocation | None) -> str | None:
+        """Returns the text of a location's line if this run has read it."""
+        if isinstance(location, Location):
+            lines = self.lines.get(location.file, ())
+            if 0 < location.line <= len(lines):
+                return lines[location.line - 1]
+            linecache.checkcache(location.file)
+        return None
+
+    def render(self, error: NkiError, severity: str = "error") -> str:
+        """Returns an error with its place, source line and caret, its notes below it."""
+        parts = [render(error, error.location, severity=severity, source_line=self.source_line(error.location))]
+        parts += [f"note: {note}" for note in getattr(error, "__notes__", ())]
+        return "\n".join(parts)
+
+    def report(self, errors: Iterable[NkiError]) -> None:
+        """Prints errors on the error stream, but no more than anybody would read."""
+        errors = list(errors)
+        for error in errors[:MOST_ERRORS_SHOWN]:
+            print(self.render(error), file=self.stderr)
+        if len(errors) > MOST_ERRORS_SHOWN:
+            print(f"error: {len(errors) - MOST_ERRORS_SHOWN} more errors are not shown", file=self.stderr)
+
+    def errors_of(self, error: BaseException) -> list[NkiError]:
+        """Returns what to tell the user about an exception; with `debug` the traceback is printed first."""
+        if self.debug:
+            import traceback
+
+            traceback.print_exception(error, file=self.stderr)
+        return list(_explain(error))
+
+
+def _explain(error: BaseException) -> Generator[NkiError]:
+    match error:
+        case BaseExceptionGroup():
+            for part in error.exceptions:
+                yield from _explain(part)
+        case NkiError():
+            yield error
+        case RecursionError():
+            yield NkiError("the input is nested too deeply")
+        case MemoryError():
+            yield NkiError("out of memory")
+        case _:
+            yield internal_error(error)
+
+
+def internal_error(error: BaseException, place: Location | None = None, doing: str = "") -> NkiError:
+    """Returns the message for an exception that nobody foresaw; the traceback is for `--debug`."""
+    text = " ".join(str(error).split())
+    return NkiError(
+        f"internal error{doing and ' ' + doing}: {type(error).__name__}{text and ': ' + text}"
+        " (--debug shows the traceback)",
+        place,
+    )
+
+
+def display_name(path: str) -> str:
+    """Returns how messages call an input."""
+    return STDIN_NAME if path == "-" else path
+
+
+def one_line(text: str) -> str:
+    """Joins a message of several lines, as xDSL has them."""
+    return " ".join(part for line in text.splitlines() if (part := line.strip()))
+
+
+def closest(word: str, names: Iterable[str]) -> str:
+    """Returns `; did you mean 'name'?` for the most similar of the names, the empty string if none is similar."""
+    import difflib
+
+    near = difflib.get_close_matches(word, names, n=1)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+@contextmanager
+def replacing(path: str) -> Generator[IO[bytes]]:
+    """A binary file that takes the place of `path` when the block ends well, and leaves no trace when it does not.
+
+    Devices and pipes are written directly. Raises NkiError if the file cannot be written.
+    """
+    target = os.path.realpath(path)
+    temporary = None
+    try:
+        try:
+            mode = os.stat(target).st_mode
+        except FileNotFoundError:
+            mode = None
+        if mode is not None and not stat.S_ISREG(mode):
+            with open(target, "wb") as file:
+                yield file
+            return
+        handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=os.path.dirname(target))
+        with open(handle, "wb") as file:
+            yield file
+        os.chmod(temporary, stat.S_IMODE(mode) if mode is not None else 0o666 & ~_umask())
+        os.replace(temporary, target)
+        temporary = None
+    except OSError as error:
+        raise NkiError(f"cannot write '{path}': {error.strerror}") from error
+    finally:
+        if temporary is not None:
+            os.unlink(temporary)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def version_text(tool: str) -> str:
+    """Returns what `--version` prints."""
+    from importlib.metadata import version
+
+    return f"{tool} {__version__} (xDSL {version('xdsl')})"
+
+
+def usage_error(parser: argparse.ArgumentParser, message: str, more_options: Iterable[str] = ()) -> NoReturn:
+    """Raises a wrong command line as NkiError, with a close name for a misspelt option."""
+    unknown = message.removeprefix("unrecognized arguments: ")
+    if unknown != message:
+        options = [*parser._option_string_actions, *more_options]
+        message += closest(unknown.split()[0].partition("=")[0], options)
+    raise NkiError(message)
+
+
+class ArgumentParser(argparse.ArgumentParser):
+    """Command lines as all tools have them: wrong ones are an NkiError, options are not abbreviated.
+
+    `examples` is shown below the options as it stands; `--version` and `--debug` are there already.
+    """
+
+    def __init__(self, prog: str, description: str, examples: str = "") -> None:
+        super().__init__(
+            prog=prog,
+            description=description,
+            epilog=examples and f"examples:\n{examples}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        self.add_argument("--version", action=_Version, help="print the version and exit")
+        self.add_argument("--debug", action="store_true", help="print debug messages, and a traceback with an error")
+
+    def error(self, message: str) -> NoReturn:
+        usage_error(self, message)
+
+
+class _Version(argparse.Action):
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
+        super().__init__(option_strings, dest, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        print(version_text(parser.prog))
+        parser.exit()
+
+
+@contextmanager
+def debug_log(stream: TextIO, names: Sequence[str] = ()) -> Generator[None]:
+    """Prints the debug messages of nki-mlir's modules, or only of those named: `unroll`, or `transforms.unroll`."""
+    import logging
+
+    def chosen(record: logging.LogRecord) -> bool:
+        return not names or any(f".{record.name}".endswith(f".{name}") for name in names)
+
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(logging.Formatter("[%(name)s] %(message)s"))
+    handler.addFilter(chosen)
+    logger = logging.getLogger("nki_mlir")
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+@contextmanager
+def _collector() -> Generator[None]:
+    """Keeps Python's cyclic collector out of the way while IR is built: it can triple the cost."""
+    enabled, threshold = gc.isenabled(), gc.get_threshold()
+    gc.disable()
+    gc.set_threshold(200_000, 20, 100)
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*threshold)
+        if enabled:
+            gc.enable()
+        else:
+            gc.disable()
+
+
+def input_is_read() -> None:
+    """Tells the collector that what is in memory now stays, and lets it work again."""
+    gc.freeze()
+    gc.enable()
+
+
+@contextmanager
+def _standard_input(stream: TextIO) -> Generator[None]:
+    saved, sys.stdin = sys.stdin, stream
+    try:
+        yield
+    finally:
+        sys.stdin = saved
+
+
+def run_tool(
+    body: Callable[[Console, Sequence[str]], int],
+    argv: Sequence[str],
+    stdin: TextIO,
+    stdout: TextIO,
+    stderr: TextIO,
+) -> int:
+    """Runs a tool on the given streams, which stand in for the process's own; returns its exit status.
+
+    The collector is off until the tool calls `input_is_read`; nothing of the process stays changed.
+    """
+    console = Console(stdin, stdout, stderr, debug="--debug" in argv)
+    with redirect_stdout(stdout), redirect_stderr(stderr), _standard_input(stdin), _collector():
+        try:
+            status = body(console, argv)
+            stdout.flush()
+            return status
+        except SystemExit as end:  # argparse, after --help and --version
+            return end.code if isinstance(end.code, int) else 0
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            console.report(console.errors_of(error))
+        return 1
+
+
+def run_console_script(run: Callable[[Sequence[str], TextIO, TextIO, TextIO], int]) -> NoReturn:
+    """Runs a tool as a process of its own."""
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+        status = run(sys.argv[1:], sys.stdin, sys.stdout, sys.stderr)
+    except BrokenPipeError:
+        # The reader of our output has left; what is still buffered has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        status = 1
+    except KeyboardInterrupt:
+        status = 130
+    sys.exit(status)

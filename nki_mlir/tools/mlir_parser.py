@@ -1,0 +1,219 @@
+"""Reads MLIR text so that every op knows its place in the file, and every mistake is an NkiError with its place.
+
+This module, and nothing else in the tools, relies on private methods of xDSL's parser.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Generator
+from contextlib import contextmanager
+from math import prod
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ComplexType,
+    FileLineColLoc,
+    IndexType,
+    IntAttr,
+    IntegerType,
+    ModuleOp,
+    RankedStructure,
+    StringAttr,
+    UnknownLoc,
+    UnregisteredAttr,
+    UnregisteredOp,
+)
+from xdsl.ir import AttributeInvT, Data, Operation, ParametrizedAttribute, SSAValue
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
+from xdsl.utils.lexer import Span
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from nki_mlir.diagnostics import Location, NkiError
+from nki_mlir.tools.common import closest, internal_error, one_line
+from nki_mlir.tools.locations import file_location, integer
+
+MOST_DENSE_ELEMENTS = 1 << 26
+"""No dense literal may have more elements: xDSL expands `dense<0>`, so that a short text could take all memory."""
+
+_NO_CUSTOM_FORM = getattr(Operation.parse, "__func__")  # noqa: B009
+_TOO_LONG = re.compile(r"[0-9]{4301,}")  # Python's limit for conversion from text
+_ALIASES = (MLIRTokenKind.HASH_IDENT, MLIRTokenKind.EXCLAMATION_IDENT)
+
+
+class LocParser(Parser):
+    """xDSL's parser; ops without `loc(…)` get the place of their name in the text, as mlir-opt gives them.
+
+    `first_line` is the number of the text's first line in its file.
+    """
+
+    def __init__(self, ctx: Context, text: str, name: str, first_line: int = 1) -> None:
+        self._text = text
+        self._file = StringAttr(name)
+        self._first_line = first_line
+        self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
+        self._columns: dict[int, IntAttr] = {}
+        self._open_ops: list[int] = []
+        """Where the names of the ops that are being parsed stand, outermost first."""
+        self._first_uses: dict[str, Span] = {}
+        super().__init__(ctx, text, name)
+
+    def location_at(self, position: int) -> FileLineColLoc:
+        """Returns the location of a position in the text."""
+        line = bisect_right(self._line_starts, position)
+        column = position - self._line_starts[line - 1] + 1
+        column_attribute = self._columns.get(column)
+        if column_attribute is None:
+            column_attribute = self._columns[column] = integer(column)
+        return file_location(self._file, integer(line + self._first_line - 1), column_attribute)
+
+    def place_at(self, position: int) -> Location:
+        """Returns the place of a position in the text, for a message."""
+        line = bisect_right(self._line_starts, position)
+        column = position - self._line_starts[line - 1] + 1
+        return Location(self._file.data, line + self._first_line - 1, column)
+
+    # Ops
+
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        """Parses the whole text. Texts without ops are the empty module."""
+        ops: list[Operation] = []
+        while self._current_token.kind != MLIRTokenKind.EOF:
+            if self._current_token.kind in _ALIASES:
+                self._parse_alias_def()
+            elif self._current_token.kind == MLIRTokenKind.FILE_METADATA_BEGIN:
+                self._parse_file_metadata_dictionary()
+            elif (op := self.parse_optional_operation()) is not None:
+                ops.append(op)
+            else:
+                self.raise_error(f"expected an operation, got '{self._current_token.text}'")
+        for name in self.forward_ssa_references:
+            self.raise_error(f"value %{name} is used but not defined", self._first_uses.get(name))
+        if len(ops) == 1 and isinstance(ops[0], ModuleOp):
+            return ops[0]
+        if not allow_implicit_module:
+            self.raise_error("expected one builtin.module and nothing else", 0)
+        module = ModuleOp(ops)
+        module.location = self.location_at(0)
+        return module
+
+    def parse_operation(self) -> Operation:
+        """Parses an op and gives it its location."""
+        with_location = super().parse_operation()
+        start = self._open_ops.pop()
+        if isinstance(with_location.location, UnknownLoc):
+            with_location.location = self.location_at(start)
+        return with_location
+
+    def _parse_op_result_list(self) -> list[tuple[Span, int]]:
+        results = super()._parse_op_result_list()
+        self._open_ops.append(self._current_token.span.start)
+        return results
+
+    def _get_op_by_name(self, name: str) -> type[Operation]:
+        op = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
+        if op is None:
+            self.raise_error(self._unknown_op(name), self._open_ops[-1])
+        start = self._open_ops[-1]
+        if self._text[start] != '"' and getattr(op.parse, "__func__", None) is _NO_CUSTOM_FORM:
+            reason = "is not registered" if issubclass(op, UnregisteredOp) else "has no custom form"
+            self.raise_error(f"'{name}' {reason}, so it can only be written in the generic form", start)
+        return op
+
+    def _unknown_op(self, name: str) -> str:
+        prefix, _, _ = name.partition(".")
+        if prefix == name:
+            return f"unknown operation '{name}'"
+        dialect = self.ctx.get_optional_dialect(prefix)
+        if dialect is None:
+            near = closest(prefix, self.ctx.registered_dialect_names)
+            return f"unknown dialect '{prefix}' of operation '{name}'{near}"
+        return f"unknown operation '{name}'{closest(name, (op.name for op in dialect.operations))}"
+
+    # Values
+
+    def resolve_operand(self, operand: UnresolvedOperand, type: AttributeInvT) -> SSAValue[AttributeInvT]:
+        """Resolves an operand; remembers where a value not yet defined was used first."""
+        name = operand.operand_name
+        if name not in self.ssa_values and name not in self._first_uses:
+            self._first_uses[name] = operand.span
+        return super().resolve_operand(operand, type)
+
+    # Types and attributes
+
+    def _parse_dialect_type_or_attribute_body(
+        self, attr_name: str, is_type: bool, is_opaque: bool, starting_opaque_pos: int | None
+    ) -> UnregisteredAttr | ParametrizedAttribute | Data[Any]:
+        start = max(self._text.rfind(attr_name, 0, self.pos) - 1, 0)
+        if "." in attr_name:
+            known = self.ctx.get_optional_type(attr_name) if is_type else self.ctx.get_optional_attr(attr_name)
+            if known is None:
+                self.raise_error(self._unknown_attribute(attr_name, is_type), start)
+        try:
+            return super()._parse_dialect_type_or_attribute_body(attr_name, is_type, is_opaque, starting_opaque_pos)
+        except VerifyException as error:
+            raise ParseError(Span(start, self.pos, self.lexer.input), one_line(str(error))) from error
+
+    def _parse_dense_literal_type(self) -> RankedStructure[IntegerType | IndexType | AnyFloat | ComplexType]:
+        start = self.pos
+        literal_type = super()._parse_dense_literal_type()
+        if prod(literal_type.get_shape()) > MOST_DENSE_ELEMENTS:
+            self.raise_error(f"a dense literal has at most {MOST_DENSE_ELEMENTS} elements", start, self.pos)
+        return literal_type
+
+    def _unknown_attribute(self, name: str, is_type: bool) -> str:
+        kind, sigil = ("type", "!") if is_type else ("attribute", "#")
+        prefix, _, _ = name.partition(".")
+        dialect = self.ctx.get_optional_dialect(prefix)
+        if dialect is None:
+            near = closest(prefix, self.ctx.registered_dialect_names)
+            return f"unknown dialect '{prefix}' of {kind} '{sigil}{name}'{near}"
+        return f"unknown {kind} '{sigil}{name}'{closest(name, (known.name for known in dialect.attributes))}"
+
+    # Errors
+
+    @contextmanager
+    def located_errors(self) -> Generator[None]:
+        """Turns whatever goes wrong inside into an NkiError at the place of the mistake."""
+        try:
+            yield
+        except ParseError as error:
+            raise self._located(error) from error
+        except VerifyException as error:
+            # A builtin type or attribute that cannot exist: all that is known is the op that it stands in.
+            start = self._open_ops[-1] if self._open_ops else self.pos
+            raise NkiError(one_line(str(error)), self.place_at(start)) from error
+        except NkiError as error:
+            if error.location is None:
+                error.location = self.place_at(self.pos)
+            raise
+        except RecursionError as error:
+            raise NkiError("the input is nested too deeply", self.place_at(self.pos)) from error
+        except Exception as error:
+            if isinstance(error, ValueError) and (number := _TOO_LONG.search(self._text, 0, self.pos)):
+                message = f"an integer of {len(number[0])} digits is too large"
+                raise NkiError(message, self.place_at(number.start())) from error
+            raise internal_error(error, self.place_at(self.pos), "while parsing") from error
+
+    def _located(self, error: ParseError) -> NkiError:
+        located = NkiError(one_line(error.msg), self.place_at(error.span.start))
+        if isinstance(error, MultipleSpansParseError):
+            for span, note in error.refs:
+                text = note or (error.ref_text or "").rstrip(":")
+                located.add_note(f"{self.place_at(span.start)}: {text}")
+        return located
+
+
+def parse_mlir(
+    ctx: Context, text: str, name: str, *, first_line: int = 1, allow_implicit_module: bool = True
+) -> ModuleOp:
+    """Parses MLIR text of the file `name`; raises NkiError with the place of the first mistake."""
+    try:
+        parser = LocParser(ctx, text, name, first_line)
+    except ParseError as error:  # the first token is none
+        line, column = error.span.get_location()[1:]
+        raise NkiError(error.msg, Location(name, line + first_line - 1, column)) from error
+    with parser.located_errors():
+        return parser.parse_module(allow_implicit_module)

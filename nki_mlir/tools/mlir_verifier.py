@@ -1,0 +1,70 @@
+"""Verifies IR as xDSL does, but finds all errors and names the place of each, without printing the module."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import NoReturn
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import IRNode, Operation
+from xdsl.utils.diagnostic import Diagnostic
+from xdsl.utils.exceptions import VerifyException
+
+from nki_mlir.diagnostics import NkiError
+from nki_mlir.tools.common import internal_error, one_line
+from nki_mlir.tools.locations import place_of
+
+
+def _raise_quietly(self: Diagnostic, ir: IRNode, underlying_error: Exception) -> NoReturn:
+    if operation_of(underlying_error) is None:
+        setattr(underlying_error, "operation", next(iter(self.op_messages), None))  # noqa: B010
+    raise underlying_error
+
+
+@contextmanager
+def quiet_diagnostics() -> Generator[None]:
+    """While this holds, an error of xDSL remembers its op in place of printing the whole module."""
+    saved = Diagnostic.raise_exception
+    Diagnostic.raise_exception = _raise_quietly
+    try:
+        yield
+    finally:
+        Diagnostic.raise_exception = saved
+
+
+def operation_of(error: BaseException) -> Operation | None:
+    """Returns the op at which an error was raised under `quiet_diagnostics`, if it is known."""
+    return getattr(error, "operation", None)
+
+
+def op_error(op: Operation, message: str) -> NkiError:
+    """Returns the error `'dialect.op' op message` at the op's place."""
+    text = one_line(message).removeprefix(f"Operation {op.name} ")
+    return NkiError(f"'{op.name}' op {text}", place_of(op.location))
+
+
+def verify_module(module: ModuleOp) -> None:
+    """Raises an ExceptionGroup of NkiErrors, in the order of the text, if anything in the module does not verify."""
+    errors: dict[Operation, NkiError] = {}
+    with quiet_diagnostics():
+        for op in module.walk(region_first=True):
+            try:
+                _verify_op(op)
+            except VerifyException as error:
+                errors[op] = op_error(op, str(error))
+            except NkiError as error:
+                errors[op] = error if error.location else op_error(op, str(error))
+            except Exception as error:
+                # A verifier may rely on the ops inside its own; when those are wrong, theirs is the error to tell.
+                if not errors:
+                    raise internal_error(error, place_of(op.location), f"in the verifier of '{op.name}'") from error
+    if errors:
+        in_order = [errors[op] for op in module.walk() if op in errors]
+        raise ExceptionGroup("the module does not verify", in_order)
+
+
+def _verify_op(op: Operation) -> None:
+    op.verify(verify_nested_ops=False)
+    for region in op.regions:
+        for block in region.blocks:
+            if block.first_op is None:
+                block.verify()

@@ -1,0 +1,302 @@
+"""The driver of nki-opt: xDSL's opt driver with the dialects and passes of nki-mlir, and the habits of mlir-opt."""
+
+import argparse
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
+from io import BytesIO
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+from xdsl.passes import PassPipeline
+from xdsl.universe import XDSL_UNIVERSE
+from xdsl.utils.arg_spec import parse_spec
+from xdsl.utils.diagnostic import Diagnostic
+from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError, ShrinkException
+from xdsl.xdsl_opt_main import xDSLOptMain
+
+from nki_mlir import __version__
+from nki_mlir.diagnostics import NkiError
+from nki_mlir.tools.common import (
+    Console,
+    debug_log,
+    display_name,
+    input_is_read,
+    internal_error,
+    one_line,
+    replacing,
+    usage_error,
+)
+from nki_mlir.tools.locations import place_of
+from nki_mlir.tools.mlir_parser import parse_mlir
+from nki_mlir.tools.mlir_verifier import op_error, operation_of, quiet_diagnostics
+from nki_mlir.tools.opt_expected import mismatches
+from nki_mlir.tools.opt_instrument import Instrumentation, Timer
+from nki_mlir.tools.opt_pipeline import (
+    describe_passes,
+    known_pass,
+    make_passes,
+    pipeline_of_mlir,
+    spec_error,
+    take_pass_flags,
+)
+from nki_mlir.tools.opt_split import SEPARATOR, split_input
+from nki_mlir.universe import UNIVERSE
+
+_EXAMPLES = """\
+examples:
+  nki-opt add.mlir                                   parse, verify and print
+  nki-opt add.mlir -p convert-klr-to-bir,unroll      run passes
+  nki-opt add.mlir --convert-klr-to-bir --unroll     the same, a flag a pass
+  nki-opt --list-passes                              every pass, with its options
+  nki-opt bad.mlir --split-input-file --verify-diagnostics
+"""
+
+_OTHER_MEANINGS = {
+    "input_file": "path to input file; standard input if it is - or absent",
+    "split_input_file": "process the pieces between lines `// -----` one by one, going on after errors",
+    "verify_diagnostics": "check that the errors are those of comments `expected-error @+1 {{text}}`, and no others",
+}
+"""Help for those flags of xDSL that do more here."""
+
+_OF_NO_PASS: tuple[type[Exception], ...] = (RecursionError, MemoryError, ExceptionGroup)
+
+ALL_PASSES = XDSL_UNIVERSE.all_passes | UNIVERSE.all_passes
+
+
+def run_driver(console: Console, argv: Sequence[str]) -> int:
+    """Runs nki-opt; see `nki_mlir.tools.nki_opt.run`."""
+    post_init, colored = Attribute.__post_init__, Diagnostic.colored
+    try:
+        with ExitStack() as stack:
+            try:
+                driver = NkiOpt(console, argv)
+            except ArgSpecParseError as error:
+                raise spec_error(error) from error
+            if driver.args.debug or driver.args.debug_only:
+                stack.enter_context(debug_log(console.stderr, driver.args.debug_only))
+            stack.enter_context(quiet_diagnostics())
+            return driver.execute()
+    finally:
+        # The flags --disable-verify and --syntax-highlight act on classes.
+        Attribute.__post_init__, Diagnostic.colored = post_init, colored
+
+
+class NkiOpt(xDSLOptMain):
+    """One run of nki-opt."""
+
+    version_format = f"nki-opt {__version__} (xDSL {{xdsl_version}})"
+
+    def __init__(self, console: Console, argv: Sequence[str]) -> None:
+        self.console = console
+        self.timer = Timer()
+        arguments, self.pass_flags = take_pass_flags(argv, ALL_PASSES)
+        # argparse would take a file name behind a flag with an optional value for that value.
+        arguments = ["--verify-each=1" if argument == "--verify-each" else argument for argument in arguments]
+        super().__init__("Reads IR, verifies it, runs passes over it and prints it.", arguments)
+
+    # Registration: xDSL's universe and ours, without a search for other packages.
+
+    def register_all_dialects(self) -> None:
+        for name, factory in (XDSL_UNIVERSE.all_dialects | UNIVERSE.all_dialects).items():
+            self.ctx.register_dialect(name, factory)
+
+    def register_all_passes(self) -> None:
+        self.available_passes.update(ALL_PASSES)
+
+    def register_all_targets(self) -> None:
+        self.available_targets.update(XDSL_UNIVERSE.all_targets)
+
+    def register_all_frontends(self) -> None:
+        self.available_frontends.update(XDSL_UNIVERSE.all_frontends)
+
+    def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        super().register_all_arguments(arg_parser)
+        arg_parser.prog = "nki-opt"
+        arg_parser.allow_abbrev = False
+        arg_parser.error = partial(usage_error, arg_parser, more_options=[f"--{name}" for name in ALL_PASSES])
+        arg_parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        arg_parser.epilog = "Every pass is also a flag of its own: --unroll, --canonicalize, …\n\n" + _EXAMPLES
+        for action in arg_parser._actions:
+            action.help = _OTHER_MEANINGS.get(action.dest, action.help)
+        flag = partial(arg_parser.add_argument, action="store_true")
+        value = arg_parser.add_argument
+        value("--pass-pipeline", metavar="PIPELINE", help="passes as mlir-opt spells them: 'builtin.module(a,b{x=1})'")
+        value(
+            "--verify-each",
+            type=_truth,
+            default=True,
+            metavar="0|1",
+            help="verify after every pass (default 1); with 0, only the input and the result",
+        )
+        flag("--mlir-print-ir-before-all", help="print the IR before every pass, to standard error")
+        flag("--mlir-print-ir-after-all", help="print the IR after every pass, to standard error")
+        flag("--mlir-print-ir-after-change", help="print the IR after every pass that changed it, to standard error")
+        for when in ("before", "after"):
+            value(
+                f"--mlir-print-ir-{when}",
+                action="extend",
+                type=_names,
+                default=[],
+                metavar="PASSES",
+                help=f"print the IR {when} these passes, to standard error",
+            )
+        flag("--mlir-timing", help="print how long each step took, to standard error")
+        value(
+            "--mlir-pass-pipeline-crash-reproducer",
+            metavar="FILE",
+            help="when a pass fails, write the IR before it and the rest of the pipeline to a file",
+        )
+        flag("--list-passes", help="list all passes with their options")
+        flag("--list-dialects", help="list all dialects")
+        flag("--show-dialects", dest="list_dialects", help="the same")
+        flag("--debug", help="print debug messages, and a traceback with an error")
+        value("--debug-only", type=_names, default=[], metavar="NAMES", help="print debug messages of these modules")
+
+    def setup_pipeline(self) -> None:
+        args = self.args
+        for name in (*args.mlir_print_ir_before, *args.mlir_print_ir_after):
+            known_pass(name, self.available_passes)
+        given = [
+            text
+            for text in (
+                args.passes,
+                self.pass_flags,
+                args.pass_pipeline is not None and pipeline_of_mlir(args.pass_pipeline),
+            )
+            if text
+        ]
+        if len(given) > 1:
+            raise NkiError("passes are given twice: use one of -p, --pass-pipeline and flags such as --canonicalize")
+        passes = make_passes(given[0] if given else "", self.available_passes)
+        self.instrumentation = Instrumentation(args, self.console.stdout, self.console.stderr, self.timer, passes)
+        self.pipeline = PassPipeline(passes, self.instrumentation)
+
+    # Running
+
+    def execute(self) -> int:
+        """Does what the arguments ask for; returns the exit status."""
+        if self.args.list_passes:
+            self.console.write(None, describe_passes(self.available_passes))
+            return 0
+        if self.args.list_dialects:
+            self.console.write(None, "".join(f"{name}\n" for name in sorted(self.ctx.registered_dialect_names)))
+            return 0
+        try:
+            status = self._process_file(self.args.input_file or "-")
+        except ShrinkException:
+            if not self.args.shrink:
+                raise
+            print("Success, can shrink")
+            return 0
+        if self.args.mlir_timing:
+            print(self.timer.report(), end="", file=self.console.stderr)
+        if self.args.shrink:
+            print("Failure, can't shrink")
+            return 1
+        return status
+
+    def _process_file(self, path: str) -> int:
+        text = self.console.read_text(path)
+        name = display_name(path)
+        failed = False
+        outputs: list[str] = []
+        for piece, first_line in split_input(text) if self.args.split_input_file else [(text, 1)]:
+            output, errors = self._process(piece, name, first_line)
+            if self.args.verify_diagnostics:
+                errors = mismatches(piece, name, first_line, errors)
+            self.console.report(errors)
+            failed = failed or bool(errors)
+            outputs.append(output)
+        # A file is written only if all went well; on standard output the good pieces of a bad input are shown.
+        if not failed or self.args.output_file in (None, "-"):
+            self.console.write(self.args.output_file, f"{SEPARATOR}\n".join(outputs))
+        return int(failed)
+
+    def _process(self, text: str, name: str, first_line: int) -> tuple[str, list[NkiError]]:
+        """Returns the output for one piece of the input, or its errors."""
+        self.instrumentation.restart()
+        try:
+            with self.timer.measure("Parse", 0):
+                module = self._parse(text, name, first_line)
+        except ShrinkException:
+            raise
+        except Exception as error:
+            errors = self.console.errors_of(error)
+            if not self.args.parsing_diagnostics:
+                return "", errors
+            for located in errors:
+                print(self.console.render(located), file=self.console.stdout)
+            return "", []
+        input_is_read()
+        try:
+            self.apply_passes(module)
+            with self.timer.measure("Print", 2 + len(self.pipeline.passes)):
+                return self.output_resulting_program(module), []
+        except ShrinkException:
+            raise
+        except Exception as error:
+            errors = self.console.errors_of(self._pass_error(error))
+            self._write_reproducer(errors)
+            return "", errors
+
+    def _parse(self, text: str, name: str, first_line: int) -> ModuleOp:
+        frontend = self._frontend(name)
+        if frontend == "mlir":
+            implicit = not self.args.no_implicit_module
+            return parse_mlir(self.ctx, text, name, first_line=first_line, allow_implicit_module=implicit)
+        try:
+            module = self.parse_chunk(BytesIO(text.encode()), frontend, first_line - 1)
+        except ParseError as error:
+            raise NkiError(one_line(str(error))) from error
+        assert module is not None
+        return module
+
+    def _frontend(self, name: str) -> str:
+        """Returns the name of the reader: what `-f` says, or the file's ending if a reader is known by it, or MLIR."""
+        if self.args.frontend:
+            return parse_spec(self.args.frontend).name
+        ending = name.rpartition(".")[2]
+        return ending if ending in self.available_frontends else "mlir"
+
+    def _pass_error(self, error: Exception) -> Exception:
+        """Returns an error of the running pass with its place and the name of the pass."""
+        running = self.instrumentation.running
+        if running is None or isinstance(error, _OF_NO_PASS):
+            return error
+        op = operation_of(error)
+        if isinstance(error, NkiError):
+            located = error
+            if located.location is None and op is not None:
+                located.location = place_of(op.location)
+        elif isinstance(error, DiagnosticException):
+            message = one_line(str(error))
+            located = NkiError(message) if op is None else op_error(op, message)
+        else:
+            located = internal_error(error, None if op is None else place_of(op.location))
+        located.add_note(f"in the pass '{running.name}'")
+        located.__cause__ = None if located is error else error
+        return located
+
+    def _write_reproducer(self, errors: Sequence[NkiError]) -> None:
+        path = self.args.mlir_pass_pipeline_crash_reproducer
+        instrumentation = self.instrumentation
+        if path is None or instrumentation.running is None:
+            return
+        rest = ",".join(str(one) for one in self.pipeline.passes[instrumentation.done :])
+        head = "".join(f"// {line}\n" for error in errors for line in self.console.render(error).split("\n"))
+        with replacing(path) as file:
+            file.write(f"// configuration: --pass-pipeline='builtin.module({rest})'\n{head}".encode())
+            file.write(instrumentation.before.encode())
+        errors[-1].add_note(f"the IR before the pass is in '{path}'")
+
+
+def _truth(text: str) -> bool:
+    values = {"0": False, "false": False, "1": True, "true": True}
+    if text not in values:
+        raise argparse.ArgumentTypeError(f"expected 0 or 1, got '{text}'")
+    return values[text]
+
+
+def _names(text: str) -> list[str]:
+    return text.split(",")

@@ -1,0 +1,111 @@
+"""Pass pipelines as nki-opt's command line spells them: `-p`, `--pass-pipeline`, or a flag a pass."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import get_type_hints
+
+from xdsl.passes import ModulePass, get_pass_option_infos
+from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
+from xdsl.utils.exceptions import ArgSpecParseError
+from xdsl.utils.hints import isa, type_repr
+
+from nki_mlir.diagnostics import NkiError
+from nki_mlir.tools.common import closest
+
+AvailablePasses = Mapping[str, Callable[[], type[ModulePass]]]
+
+
+def take_pass_flags(argv: Sequence[str], passes: AvailablePasses) -> tuple[list[str], str]:
+    """Returns the arguments without those that name a pass, and the pipeline that these make in their order.
+
+    `--unroll --allocate='base=64 reverse=true'` is the pipeline `unroll,allocate{base=64 reverse=true}`.
+    """
+    others: list[str] = []
+    pipeline: list[str] = []
+    for number, argument in enumerate(argv):
+        if argument == "--":
+            return [*others, *argv[number:]], ",".join(pipeline)
+        name, equals, options = argument.removeprefix("--").partition("=")
+        if argument.startswith("--") and name in passes:
+            pipeline.append(f"{name}{{{options}}}" if equals and options else name)
+        else:
+            others.append(argument)
+    return others, ",".join(pipeline)
+
+
+def pipeline_of_mlir(text: str) -> str:
+    """Translates `builtin.module(a,b{x=1})`, as mlir-opt spells pipelines; NkiError for any other nesting."""
+    match = re.fullmatch(r"\s*(?:builtin\.module|any)\s*\((.*)\)\s*", text, re.DOTALL)
+    if match is None:
+        raise NkiError(f"--pass-pipeline expects 'builtin.module(…)', got '{text}'")
+    outside = re.split(r"(\{[^{}]*\}|\[[^\[\]]*\])", match[1])
+    for part in outside[::2]:
+        if nested := re.search(r"([\w.-]+)\s*\(", part):
+            raise NkiError(f"--pass-pipeline expects passes on builtin.module only, got '{nested[1]}(…)' in '{text}'")
+    outside[::2] = [re.sub(r"\s+", "", part) for part in outside[::2]]
+    return "".join(outside)
+
+
+def make_passes(text: str, passes: AvailablePasses) -> tuple[ModulePass, ...]:
+    """Returns the passes of a pipeline; NkiError for wrong syntax, an unknown pass, and a wrong option."""
+    try:
+        specs = list(parse_pipeline(text))
+    except ArgSpecParseError as error:
+        raise spec_error(error) from error
+    return tuple(_make_pass(spec, passes) for spec in specs)
+
+
+def spec_error(error: ArgSpecParseError) -> NkiError:
+    """Returns xDSL's error about the spelling of a pass, target or frontend with its options."""
+    # Its text is a headline, the place, the spelling, carets, and what is wrong.
+    _, _, spelling, carets, message = str(error).rstrip("\n").split("\n")
+    return NkiError(f"{message.strip()}\n  {spelling}\n  {carets.rstrip()}")
+
+
+def known_pass(name: str, passes: AvailablePasses) -> str:
+    """Returns the name; NkiError with a close name if there is no such pass."""
+    if name not in passes:
+        raise NkiError(f"unknown pass '{name}'{closest(name, passes)}")
+    return name
+
+
+def _make_pass(spec: ArgSpec, passes: AvailablePasses) -> ModulePass:
+    cls = passes[known_pass(spec.name, passes)]()
+    options = {option.name: option for option in get_pass_option_infos(cls) if option.name != "name"}
+    types = get_type_hints(cls)
+    given = spec.normalize_parameter_names().parameters
+    for key, value in given.items():
+        shown = key.replace("_", "-")
+        if key not in options:
+            near = closest(shown, (name.replace("_", "-") for name in options))
+            raise NkiError(f"pass '{spec.name}' has no option '{shown}'{near}")
+        # A single value may stand for itself; an option without a value is None, or not complete.
+        single = len(value) == 1 and isa(value[0], types[key])
+        if not (single or isa(value, types[key]) or (not value and isa(None, types[key]))):
+            got = ",".join(map(str, value)) or "nothing"
+            raise NkiError(f"option '{shown}' of pass '{spec.name}' expects {type_repr(types[key])}, got {got}")
+    for key in sorted(cls.required_fields() - given.keys() - {"name"}):
+        raise NkiError(f"pass '{spec.name}' needs the option '{key.replace('_', '-')}' ({type_repr(types[key])})")
+    try:
+        return cls.from_spec(spec)
+    except ValueError as error:
+        raise NkiError(f"pass '{spec.name}': {error}") from error
+
+
+def describe_passes(passes: AvailablePasses) -> str:
+    """Returns a listing of passes, each with the first line of its docstring and its options."""
+    lines: list[str] = []
+    for name in sorted(passes):
+        lines.append(name)
+        try:
+            cls = passes[name]()
+        except ImportError as error:
+            lines.append(f"    (not available: {error})")
+            continue
+        summary = (cls.__doc__ or "").strip().partition("\n")[0]
+        if summary and not summary.startswith(f"{cls.__name__}("):  # a dataclass's own
+            lines.append(f"    {summary}")
+        for option in get_pass_option_infos(cls):
+            default = "" if option.default_value is None else f" = {option.default_value}"
+            lines.append(f"    {option.name.replace('_', '-')}: {option.expected_type}{default}")
+    return "".join(f"{line}\n" for line in lines)

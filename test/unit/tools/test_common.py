@@ -1,0 +1,111 @@
+"""The parts that all tools share."""
+
+import io
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from nki_mlir.diagnostics import ByteLocation, Location, NkiError
+from nki_mlir.tools.common import ArgumentParser, Console, closest, one_line, replacing, run_tool
+
+
+def run(body, *argv: str, stdin: str = "") -> tuple[int, str, str]:
+    out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
+    status = run_tool(body, argv, io.StringIO(stdin), out, err)
+    out.flush()
+    return status, out.buffer.getvalue().decode(), err.getvalue()  # type: ignore[attr-defined]
+
+
+def greet(console: Console, argv: Sequence[str]) -> int:
+    parser = ArgumentParser("nki-greet", "Greets.", "  nki-greet you\n")
+    parser.add_argument("whom", nargs="?")
+    parser.add_argument("--loudly", action="store_true")
+    args = parser.parse_args(argv)
+    console.write(None, f"hello {args.whom}\n")
+    return 0
+
+
+def test_arguments():
+    assert run(greet, "you") == (0, "hello you\n", "")
+    assert run(greet, "--loudlier") == (
+        1,
+        "",
+        "error: unrecognized arguments: --loudlier; did you mean '--loudly'?\n",
+    )
+    assert run(greet, "--loud")[0] == 1
+    status, out, err = run(greet, "--help")
+    assert (status, err) == (0, "")
+    assert out.startswith("usage: nki-greet [-h] [--version] [--debug] [--loudly] [whom]\n")
+    assert out.endswith("examples:\n  nki-greet you\n")
+    status, out, _ = run(greet, "--version")
+    assert status == 0
+    assert out.startswith("nki-greet 0.")
+
+
+def test_errors_one_and_many():
+    def one(console: Console, argv: Sequence[str]) -> int:
+        raise NkiError("wrong", ByteLocation("a.klr", 7))
+
+    def two(console: Console, argv: Sequence[str]) -> int:
+        console.read_text("-")
+        places = [Location("<stdin>", 2, 3), Location("<stdin>", 9, 1)]
+        raise ExceptionGroup("two", [NkiError("wrong", place) for place in places])
+
+    assert run(one) == (1, "", "a.klr: byte 7: error: wrong\n")
+    assert run(two, stdin="first\nsecond\n") == (
+        1,
+        "",
+        "<stdin>:2:3: error: wrong\n  second\n    ^\n<stdin>:9:1: error: wrong\n",
+    )
+
+
+def test_unforeseen_exceptions():
+    def divide(console: Console, argv: Sequence[str]) -> int:
+        return 1 // 0
+
+    message = (
+        "error: internal error: ZeroDivisionError: integer division or modulo by zero (--debug shows the traceback)"
+    )
+    assert run(divide) == (1, "", f"{message}\n")
+    err = run(divide, "--debug")[2]
+    assert err.startswith("Traceback (most recent call last):\n")
+    assert err.endswith(f"\n{message}\n")
+
+
+def test_streams_stand_in_for_those_of_the_process():
+    def echo(console: Console, argv: Sequence[str]) -> int:
+        print(sys.stdin.read().upper())
+        print("to the other", file=sys.stderr)
+        console.write(None, b"bytes\n")
+        return 3
+
+    assert run(echo, stdin="text") == (3, "TEXT\nbytes\n", "to the other\n")
+
+
+def test_reading(tmp_path: Path):
+    console = Console(io.StringIO("standard"), io.StringIO(), io.StringIO())
+    assert console.read_bytes("-") == b"standard"
+    file = tmp_path / "a.txt"
+    file.write_bytes("one\ntwo é\n".encode())
+    assert console.read_text(str(file)) == "one\ntwo é\n"
+    assert console.source_line(Location(str(file), 2, 1)) == "two é"
+    assert console.source_line(Location(str(file), 9, 1)) is None
+
+
+def test_replacing_leaves_no_trace_of_a_failure(tmp_path: Path):
+    file = tmp_path / "out.bin"
+    with replacing(str(file)) as stream:
+        stream.write(b"first")
+    with pytest.raises(KeyError), replacing(str(file)) as stream:
+        stream.write(b"second")
+        raise KeyError
+    assert file.read_bytes() == b"first"
+    assert [path.name for path in tmp_path.iterdir()] == ["out.bin"]
+
+
+def test_messages():
+    assert one_line("a:\n  b\n\n c") == "a: b c"
+    assert closest("canonicalise", ["cse", "canonicalize"]) == "; did you mean 'canonicalize'?"
+    assert closest("xyz", ["cse"]) == ""

@@ -1,0 +1,120 @@
+"""The parser that knows where every op stands. It uses private methods of xDSL's: this is what must go on working."""
+
+from io import StringIO
+
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.universe import XDSL_UNIVERSE
+
+from nki_mlir.diagnostics import Location, NkiError
+from nki_mlir.tools.locations import file_location, integer, place_of
+from nki_mlir.tools.mlir_parser import parse_mlir
+from nki_mlir.tools.mlir_verifier import verify_module
+
+
+def context() -> Context:
+    ctx = Context()
+    for name, factory in XDSL_UNIVERSE.all_dialects.items():
+        ctx.register_dialect(name, factory)
+    return ctx
+
+
+def parse(text: str, first_line: int = 1) -> ModuleOp:
+    return parse_mlir(context(), text, "f.mlir", first_line=first_line)
+
+
+def test_fast_attributes_equal_ordinary_ones():
+    fast = file_location(StringAttr("a"), integer(3), integer(1 << 40))
+    slow = FileLineColLoc(StringAttr("a"), IntAttr(3), IntAttr(1 << 40))
+    assert fast == slow
+    assert hash(fast) == hash(slow)
+    assert str(fast) == str(slow)
+    assert repr(fast) == repr(slow)
+
+
+PROGRAM = """\
+!t = memref<4xf32>
+#map = affine_map<(d0) -> (d0)>
+func.func @f(%a: !t, %n: index) -> f32 {
+  cf.br ^exit(%n : index)
+^exit(%i: index):
+  %v = memref.load %a[%i] : !t
+  %r:2 = scf.if %c -> (f32, f32) {
+    scf.yield %v, %v : f32, f32
+  } else {
+    scf.yield %v, %v : f32, f32
+  }
+  %c = "test.op"() {m = #map} : () -> i1
+  func.return %r#1 : f32
+}
+"""
+
+
+def test_the_ir_is_that_of_the_plain_parser():
+    ours, theirs = parse(PROGRAM), Parser(context(), PROGRAM, "f.mlir").parse_module()
+
+    def text(module: ModuleOp) -> str:
+        stream = StringIO()
+        Printer(stream=stream, print_generic_format=True).print_op(module)
+        return stream.getvalue()
+
+    assert text(ours) == text(theirs)
+
+
+def test_every_op_has_a_place():
+    module = parse(PROGRAM, first_line=11)
+    places = [place_of(op.location) for op in module.walk()]
+    assert places == [
+        Location("f.mlir", line, column)
+        for line, column in [
+            (11, 1), (13, 1), (14, 3), (16, 8), (17, 10), (18, 5), (20, 5), (22, 8), (23, 3),
+        ]
+    ]  # fmt: skip
+
+
+def test_places_of_locations():
+    assert place_of(UnknownLoc()) is None
+    assert place_of(StringAttr("a")) is None
+
+
+@pytest.mark.parametrize(
+    "text, place, message",
+    [
+        ("", None, ""),
+        ("`", (5, 1), "Unexpected character: `"),
+        ("\n  `", (6, 3), "Unexpected character: `"),
+        ('\n"test.op"(', (6, 11), "operand expected"),
+        ("%0 = arith.addi %1, %1 : i32", (5, 17), "value %1 is used but not defined"),
+        ("#a = #a", (5, 8), "undefined symbol alias '#a'"),
+    ],
+)
+def test_errors_count_lines_from_the_first(text, place, message):
+    if place is None:
+        assert list(parse(text, 5).ops) == []
+        return
+    with pytest.raises(NkiError) as caught:
+        parse(text, 5)
+    assert (str(caught.value), caught.value.location) == (message, Location("f.mlir", *place))
+
+
+def test_verification_finds_all_errors_in_the_order_of_the_text():
+    module = parse(
+        '"test.op"() ({\n  "arith.addi"() : () -> ()\n  "test.termop"() : () -> ()\n}) : () -> ()\n"arith.muli"() : () -> ()'
+    )
+    with pytest.raises(ExceptionGroup) as caught:
+        verify_module(module)
+    assert [(str(error), error.location.line) for error in caught.value.exceptions] == [
+        ("'arith.addi' op Expected 2 operands, but got 0", 2),
+        ("'arith.muli' op Expected 2 operands, but got 0", 5),
+    ]
+
+
+def test_notes_of_an_error_have_places():
+    with pytest.raises(NkiError) as caught:
+        parse('"test.op"() ({\n^a:\n  "test.op"() : () -> ()\n^a:\n}) : () -> ()')
+    assert str(caught.value) == "re-declaration of block 'a'"
+    assert caught.value.location == Location("f.mlir", 4, 1)
+    assert caught.value.__notes__ == ["f.mlir:2:1: originally declared here"]

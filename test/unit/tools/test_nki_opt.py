@@ -1,0 +1,501 @@
+"""nki-opt in one process: what lit cannot say about streams, files, failing passes and the state of the process."""
+
+import gc
+import io
+import logging
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.arith import AddiOp
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
+from xdsl.utils.diagnostic import Diagnostic
+from xdsl.utils.exceptions import PassFailedException, ShrinkException, VerifyException
+
+from nki_mlir.diagnostics import Location, NkiError
+from nki_mlir.tools import nki_opt, opt_driver
+from nki_mlir.tools.opt_driver import ALL_PASSES, NkiOpt
+
+ADD = """\
+%0 = "test.op"() : () -> i32
+%1 = arith.addi %0, %0 : i32
+"""
+
+
+@dataclass
+class Result:
+    status: int
+    out: str
+    err: str
+
+
+def opt(*argv: str, text: str | bytes = ADD) -> Result:
+    data = text.encode() if isinstance(text, str) else text
+    stdin = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8")
+    stdout, stderr = io.StringIO(), io.StringIO()
+    status = nki_opt.run(argv, stdin, stdout, stderr)
+    return Result(status, stdout.getvalue(), stderr.getvalue())
+
+
+# Passes that behave in every bad way
+
+
+@dataclass(frozen=True)
+class ActPass(ModulePass):
+    """Does what the test says.
+
+    Not part of the summary.
+    """
+
+    name = "act"
+    size: int
+    names: tuple[str, ...] = ()
+    loop_depth: int | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        ACTION(op)
+
+
+def nothing(module: ModuleOp) -> None:
+    logging.getLogger("nki_mlir.transforms.act").debug("%d ops", len(list(module.walk())))
+
+
+ACTION: Callable[[ModuleOp], None] = nothing
+
+
+@pytest.fixture(autouse=True)
+def act_pass(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[ModuleOp], None]], None]:
+    monkeypatch.setitem(ALL_PASSES, "act", lambda: ActPass)
+
+    def set_action(action: Callable[[ModuleOp], None]) -> None:
+        monkeypatch.setattr(sys.modules[__name__], "ACTION", action)
+
+    return set_action
+
+
+def first_add(module: ModuleOp) -> AddiOp:
+    return next(op for op in module.walk() if isinstance(op, AddiOp))
+
+
+def raising(error: Exception) -> Callable[[ModuleOp], None]:
+    def action(module: ModuleOp) -> None:
+        raise error
+
+    return action
+
+
+def erase_operands(module: ModuleOp) -> None:
+    first_add(module).operands = ()
+
+
+class RaiseOnAdd(RewritePattern):
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def match_and_rewrite(self, op: object, rewriter: PatternRewriter) -> None:
+        if isinstance(op, AddiOp):
+            raise self.error
+
+
+def rewriting(error: Exception) -> Callable[[ModuleOp], None]:
+    return lambda module: PatternRewriteWalker(RaiseOnAdd(error)).rewrite_module(module) and None
+
+
+# Failing passes
+
+
+def test_pass_failure(act_pass):
+    act_pass(raising(PassFailedException("no room in SBUF")))
+    assert opt("-p", "act{size=1}") == Result(1, "", "error: no room in SBUF\nnote: in the pass 'act'\n")
+
+
+def test_pass_failure_at_an_op(act_pass):
+    act_pass(rewriting(PassFailedException("no room\nin SBUF")))
+    assert opt("-p", "act{size=1}").err == (
+        "<stdin>:2:6: error: 'arith.addi' op no room in SBUF\n"
+        "  %1 = arith.addi %0, %0 : i32\n"
+        "       ^\n"
+        "note: in the pass 'act'\n"
+    )
+
+
+def test_error_of_ours_keeps_its_place(act_pass):
+    act_pass(raising(NkiError("wrong dtype", Location("<stdin>", 1, 6), rule="R1")))
+    assert opt("-p", "act{size=1}").err == (
+        "<stdin>:1:6: error: wrong dtype [R1]\n  %0 = \"test.op\"() : () -> i32\n       ^\nnote: in the pass 'act'\n"
+    )
+
+
+def test_error_of_ours_without_place_gets_that_of_the_op(act_pass):
+    act_pass(rewriting(NkiError("wrong dtype")))
+    assert opt("-p", "act{size=1}").err.startswith("<stdin>:2:6: error: wrong dtype\n")
+
+
+def test_unforeseen_exception_is_one_message(act_pass):
+    act_pass(rewriting(ValueError("a\n  b")))
+    assert opt("-p", "act{size=1}").err == (
+        "<stdin>:2:6: error: internal error: ValueError: a b (--debug shows the traceback)\n"
+        "  %1 = arith.addi %0, %0 : i32\n"
+        "       ^\n"
+        "note: in the pass 'act'\n"
+    )
+
+
+def test_debug_shows_the_traceback(act_pass):
+    act_pass(raising(ValueError("a")))
+    plain, debug = opt("-p", "act{size=1}"), opt("-p", "act{size=1}", "--debug")
+    assert "Traceback" not in plain.err
+    assert "Traceback" in debug.err
+    assert debug.err.endswith(plain.err)
+
+
+@pytest.mark.parametrize(
+    "error, message", [(RecursionError(), "the input is nested too deeply"), (MemoryError(), "out of memory")]
+)
+def test_exhausted_resources(act_pass, error, message):
+    act_pass(raising(error))
+    assert opt("-p", "act{size=1}") == Result(1, "", f"error: {message}\n")
+
+
+def test_invalid_ir_after_a_pass(act_pass):
+    act_pass(erase_operands)
+    result = opt("-p", "act{size=1},cse", "--mlir-print-ir-after-all")
+    assert result.status == 1
+    dump, error = result.err.split("\n\n")
+    assert dump == (
+        "// -----// IR Dump After act Failed //----- //\n"
+        '"builtin.module"() ({\n'
+        '  %0 = "test.op"() : () -> i32\n'
+        '  %1 = "arith.addi"() <{overflowFlags = #arith.overflow<none>}> : () -> i32\n'
+        "}) : () -> ()"
+    )
+    assert error == (
+        "<stdin>:2:6: error: 'arith.addi' op Expected 2 operands, but got 0\n"
+        "  %1 = arith.addi %0, %0 : i32\n"
+        "       ^\n"
+        "note: after the pass 'act'\n"
+    )
+
+
+def repair(module: ModuleOp) -> None:
+    add = first_add(module)
+    if add.operands:
+        add.operands = ()
+    else:
+        value = next(iter(module.body.block.ops)).results[0]
+        add.operands = (value, value)
+
+
+@pytest.mark.parametrize("flag", ["--verify-each", "--verify-each=1", "--verify-each=true"])
+def test_verify_each_is_the_default(act_pass, flag):
+    act_pass(repair)
+    pipeline = "act{size=1},act{size=2}"
+    assert opt("-p", pipeline).status == 1
+    assert opt("-p", pipeline, flag).status == 1
+
+
+@pytest.mark.parametrize("flag", ["--verify-each=0", "--verify-each=false"])
+def test_verify_each_off_still_verifies_the_result(act_pass, flag):
+    act_pass(repair)
+    assert opt("-p", "act{size=1},act{size=2}", flag).status == 0
+    assert "after the pass 'act'" in opt("-p", "act{size=1}", flag).err
+
+
+def test_expected_error_in_a_pass(act_pass):
+    act_pass(rewriting(PassFailedException("no room in SBUF")))
+    text = ADD + "// expected-error @-2 {{no room}}\n"
+    assert opt("-p", "act{size=1}", "--verify-diagnostics", text=text.replace("@-2", "@above")) == Result(0, "", "")
+    act_pass(raising(PassFailedException("no room in SBUF")))
+    text = ADD + "// expected-error @unknown {{no room}}\n// expected-note @unknown {{in the pass 'act'}}\n"
+    assert opt("-p", "act{size=1}", "--verify-diagnostics", text=text) == Result(0, "", "")
+
+
+# The reproducer
+
+
+def test_crash_reproducer(act_pass, tmp_path: Path):
+    path = tmp_path / "crash.mlir"
+    flag = f"--mlir-pass-pipeline-crash-reproducer={path}"
+    assert opt("-p", "cse,act{size=1}", flag).status == 0
+    assert not path.exists()
+    act_pass(raising(ValueError("a")))
+    result = opt("-p", "cse,act{size=1 names=a,b},dce", flag)
+    assert result.status == 1
+    assert result.err.endswith(f"note: in the pass 'act'\nnote: the IR before the pass is in '{path}'\n")
+    assert path.read_text() == (
+        '// configuration: --pass-pipeline=\'builtin.module(act{size=1 names="a","b"},dce)\'\n'
+        "// error: internal error: ValueError: a (--debug shows the traceback)\n"
+        "// note: in the pass 'act'\n"
+        "builtin.module {\n"
+        '  %0 = "test.op"() : () -> i32\n'
+        "}\n"
+    )
+    assert os.listdir(tmp_path) == ["crash.mlir"]
+    # The file with its own configuration fails in the same way.
+    pipeline = path.read_text().split("'")[1]
+    assert opt(str(path), f"--pass-pipeline={pipeline}").err.startswith("error: internal error: ValueError: a ")
+
+
+# Options of passes
+
+
+@pytest.mark.parametrize(
+    "pipeline, message",
+    [
+        ("act", "pass 'act' needs the option 'size' (int)"),
+        ("act{size=one}", "option 'size' of pass 'act' expects int, got one"),
+        ("act{size=1,2}", "option 'size' of pass 'act' expects int, got 1,2"),
+        ("act{size=1 lop-depth=2}", "pass 'act' has no option 'lop-depth'; did you mean 'loop-depth'?"),
+        ("act{size=1 loop-depth=a}", "option 'loop-depth' of pass 'act' expects int|None, got a"),
+    ],
+)
+def test_bad_options(pipeline, message):
+    assert opt("-p", pipeline) == Result(1, "", f"error: {message}\n")
+
+
+def test_good_options(act_pass):
+    for options in ("size=1", "size=1 names=a", "size=1 names=a,b loop-depth=3", "size=1 loop_depth=3 loop-depth"):
+        assert opt("-p", f"act{{{options}}}").status == 0
+        assert opt(f"--act={options}").status == 0
+
+
+def test_listing_shows_summary_and_options():
+    assert (
+        "act\n    Does what the test says.\n    size: int\n    names: tuple[str, ...] = ()\n"
+        "    loop-depth: int|None = none\n" in opt("--list-passes").out
+    )
+
+
+def test_no_pass_is_hidden_by_a_flag_of_the_driver():
+    help_text = opt("--help").out
+    assert not [name for name in ALL_PASSES if f"\n  --{name} " in help_text or f"\n  --{name}\n" in help_text]
+
+
+# Debug messages
+
+
+def test_debug_messages():
+    line = "[nki_mlir.transforms.act] 3 ops\n"
+    assert opt("-p", "act{size=1}").err == ""
+    assert opt("-p", "act{size=1}", "--debug").err == line
+    for names in ("act", "transforms.act", "other,act", "nki_mlir.transforms.act"):
+        assert opt("-p", "act{size=1}", f"--debug-only={names}").err == line
+    assert opt("-p", "act{size=1}", "--debug-only=other").err == ""
+
+
+# Bad bytes and bad nesting
+
+
+def test_binary_input():
+    result = opt(text=b"abc\xff\x00")
+    assert result == Result(1, "", "<stdin>: byte 3: error: expected UTF-8 text, got byte 0xff\n")
+
+
+def test_deep_nesting():
+    result = opt(text='"test.op"() ({\n' * 3000)
+    assert result.status == 1
+    assert result.err.split("\n")[0].endswith("error: the input is nested too deeply")
+    assert result.err.startswith("<stdin>:")
+    assert len(result.err.split("\n")) == 4
+
+
+def test_integer_of_too_many_digits():
+    result = opt(text=f'"test.op"() {{a = {"9" * 5000}}} : () -> ()')
+    assert result.err.startswith("<stdin>:1:18: error: an integer of 5000 digits is too large\n")
+
+
+def test_too_many_errors_are_counted():
+    result = opt(text='"arith.addi"() : () -> ()\n' * 150)
+    assert result.err.count("Expected 2 operands") == 100
+    assert result.err.endswith("error: 50 more errors are not shown\n")
+
+
+def test_verifier_that_crashes_is_located(monkeypatch: pytest.MonkeyPatch):
+    def crash(op: AddiOp, verify_nested_ops: bool = True) -> None:
+        raise AssertionError("x")
+
+    monkeypatch.setattr(AddiOp, "verify", crash)
+    assert opt().err.startswith(
+        "<stdin>:2:6: error: internal error in the verifier of 'arith.addi': AssertionError: x (--debug"
+    )
+
+
+# Files
+
+
+def test_output_file_takes_its_place_whole(act_pass, tmp_path: Path):
+    path = tmp_path / "out.mlir"
+    path.write_text("old")
+    path.chmod(0o640)
+    assert opt("-p", "nope", "-o", str(path)).status == 1
+    assert opt("-o", str(path), text="arith.nope").status == 1
+    act_pass(raising(ValueError("a")))
+    assert opt("-o", str(path), "-p", "act{size=1}").status == 1
+    assert path.read_text() == "old"
+    link = tmp_path / "link.mlir"
+    link.symlink_to(path)
+    assert opt("-o", str(link)) == Result(0, "", "")
+    assert path.read_text() == opt().out == opt("-o", "-").out
+    assert link.is_symlink()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert sorted(os.listdir(tmp_path)) == ["link.mlir", "out.mlir"]
+
+
+def test_new_output_file_obeys_the_umask(tmp_path: Path):
+    mask = os.umask(0o027)
+    try:
+        opt("-o", str(tmp_path / "new"))
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
+
+
+def test_output_to_a_device():
+    assert opt("-o", "/dev/null") == Result(0, "", "")
+    assert opt("-o", "/dev/full") == Result(1, "", "error: cannot write '/dev/full': No space left on device\n")
+
+
+def test_good_pieces_of_a_bad_input_go_to_standard_output_only(tmp_path: Path):
+    text = f"{ADD}// -----\narith.nope\n"
+    assert "arith.addi" in opt("--split-input-file", text=text).out
+    assert opt("--split-input-file", "-o", str(tmp_path / "out"), text=text).status == 1
+    assert os.listdir(tmp_path) == []
+
+
+# The process stays as it was
+
+
+@pytest.mark.parametrize(
+    "argv", [(), ("--disable-verify",), ("--syntax-highlight",), ("--debug",), ("--help",), ("-p", "nope")]
+)
+def test_nothing_leaks(argv):
+    def state() -> tuple[object, ...]:
+        log = logging.getLogger("nki_mlir")
+        return (
+            Attribute.__post_init__,
+            Diagnostic.colored,
+            Diagnostic.raise_exception,
+            (sys.stdin, sys.stdout, sys.stderr),
+            (gc.isenabled(), gc.get_threshold(), gc.get_freeze_count()),
+            (log.level, tuple(log.handlers)),
+        )
+
+    before = state()
+    opt(*argv)
+    assert state() == before
+
+
+def test_collector_is_off_while_parsing_and_on_in_passes(act_pass, monkeypatch: pytest.MonkeyPatch):
+    seen: list[object] = []
+    parse = opt_driver.parse_mlir
+
+    def parse_and_look(*args, **kwargs):
+        seen.append(gc.isenabled())
+        return parse(*args, **kwargs)
+
+    monkeypatch.setattr(opt_driver, "parse_mlir", parse_and_look)
+    act_pass(lambda module: seen.extend([gc.isenabled(), gc.get_threshold(), gc.get_freeze_count() > 1000]))
+    opt("-p", "act{size=1}")
+    assert seen == [False, True, (200_000, 20, 100), True]
+
+
+def test_disable_verify():
+    bad = '"arith.addi"() : () -> ()'
+    assert opt(text=bad).status == 1
+    assert opt("--disable-verify", "--print-op-generic", text=bad).status == 0
+
+
+def test_shrink(act_pass):
+    act_pass(raising(ShrinkException()))
+    assert opt("-p", "act{size=1}", "--shrink") == Result(0, "Success, can shrink\n", "")
+    act_pass(nothing)
+    result = opt("-p", "act{size=1}", "--shrink")
+    assert (result.status, result.out.split("\n")[-2]) == (1, "Failure, can't shrink")
+
+
+def test_no_implicit_module():
+    assert opt("--no-implicit-module", text="builtin.module {\n}").status == 0
+    assert opt("--no-implicit-module").err.startswith(
+        "<stdin>:1:1: error: expected one builtin.module and nothing else"
+    )
+
+
+def test_verify_exception_of_a_dialect_type_is_placed_at_the_type(monkeypatch: pytest.MonkeyPatch):
+    from xdsl.dialects.arith import FastMathFlagsAttr
+
+    def refuse(self: Attribute) -> None:
+        raise VerifyException("never\nright")
+
+    monkeypatch.setattr(FastMathFlagsAttr, "__post_init__", refuse, raising=False)
+    result = opt(text='"test.op"() {\n  a = #arith.fastmath<fast>} : () -> ()')
+    assert result.err == "<stdin>:2:7: error: never right\n    a = #arith.fastmath<fast>} : () -> ()\n        ^\n"
+
+
+# Every flag of xDSL's driver is still there
+
+
+def test_flags_of_xdsl():
+    import argparse
+
+    from xdsl.xdsl_opt_main import xDSLOptMain
+
+    class Flags(xDSLOptMain):
+        def __init__(self) -> None:
+            self.available_frontends, self.available_passes, self.available_targets = {}, {}, {}
+
+    parser = argparse.ArgumentParser()
+    Flags().register_all_arguments(parser)
+    help_text = opt("--help").out
+    flags = [flag for action in parser._actions for flag in action.option_strings]
+    assert len(flags) > 20
+    assert [flag for flag in flags if flag not in help_text] == []
+
+
+def test_the_constructor_is_that_of_xdsl():
+    driver = NkiOpt(nki_opt.Console(sys.stdin, sys.stdout, sys.stderr), [])
+    assert driver.args.target == "mlir"
+    assert "bir" in driver.ctx.registered_dialect_names
+
+
+# Processes
+
+
+def python(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_import_is_cheap():
+    code = "import sys, nki_mlir.tools.nki_opt; print([m for m in sys.modules if m.split('.')[0] in ('xdsl', 'numpy')])"
+    assert python(code) == "[]"
+
+
+def test_a_run_imports_neither_numpy_nor_our_dialects_nor_other_passes():
+    code = f"""
+import io, sys
+from nki_mlir.tools.nki_opt import run
+assert run(["-p", "cse"], io.StringIO({ADD!r}), io.StringIO(), sys.stderr) == 0
+ours = [m for m in sys.modules if m.startswith(("nki_mlir.dialects.", "nki_mlir.transforms.", "nki_mlir.isa"))]
+print(ours, "numpy" in sys.modules, "xdsl.transforms.canonicalize" in sys.modules, "logging" in sys.modules)
+"""
+    assert python(code) == "[] False False False"
+
+
+def test_reader_that_leaves_early():
+    code = "import sys; sys.argv = ['nki-opt', '--list-dialects']; from nki_mlir.tools.nki_opt import main; main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 1
