@@ -116,7 +116,10 @@ class StorageOp(IRDLOperation):
         if parser.parse_optional_keyword("at"):
             flat = parser.parse_comma_separated_list(parser.Delimiter.NONE, lambda: _parse_place(parser))
             properties["places"] = DenseArrayBase.from_list(i64, [figure for place in flat for figure in place])
-        attributes = parser.parse_optional_attr_dict()
+        attributes: dict[str, Attribute] = {}
+        defined = cls.get_irdl_definition().properties
+        for key, value in parser.parse_optional_attr_dict().items():
+            (properties if key in defined else attributes)[key] = value
         parser.parse_punctuation(":")
         type_position = parser.pos
         mem = parser.parse_type()
@@ -132,11 +135,16 @@ class StorageOp(IRDLOperation):
         if self.places is not None:
             shown = ("<>" if place is None else f"<{place[0]}, {place[1]}>" for place in self.placements())
             printer.print_string(" at " + ", ".join(shown))
-        if self.attributes:
+        shown = {k: v for k, v in self.properties.items() if k not in _INLINE_OF_STORAGE} | self.attributes
+        if shown:
             printer.print_string(" ")
-            printer.print_attr_dict(self.attributes)
+            printer.print_attr_dict(shown)
         printer.print_string(" : ")
         printer.print_attribute(self.mem)
+
+
+_INLINE_OF_STORAGE = frozenset({"name", "kind", "places"})
+"""The properties of storage that its text has outside of the dictionary."""
 
 
 def _parse_place(parser: Parser) -> tuple[int, int]:

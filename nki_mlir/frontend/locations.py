@@ -5,6 +5,7 @@ They are interned (kernels record thousands of instructions at few places) and t
 somebody prints them. All frames are kept, because most instructions of a library are recorded in helper functions.
 """
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,11 +18,12 @@ Frame = tuple[CodeType, int]
 Frames = tuple[Frame, ...]
 Function = TypeVar("Function", bound=Callable[..., object])
 
-_OWN_FILES = str(Path(__file__).resolve().parent.parent)
-_OURS, _USERS, _ENTRY = 0, 1, 2
+_PACKAGE = str(Path(__file__).resolve().parent.parent) + os.sep
 
-# Code objects are looked up by id: their own hash runs over all constants. Each entry keeps its code object alive.
-_kinds: dict[int, tuple[int, CodeType]] = {}
+# Code objects are told apart by id, since their own hash runs over all constants; `_codes` keeps them alive.
+_own_files: dict[str, bool] = {}
+_entries: dict[int, CodeType] = {}
+_codes: dict[int, CodeType] = {}
 _interned: dict[tuple[int, ...], Frames] = {}
 
 
@@ -43,46 +45,51 @@ class Place(NamedTuple):
 def entry(function: Function) -> Function:
     """Marks the function that calls the kernel: frames are collected up to it."""
     code = function.__code__
-    _kinds[id(code)] = (_ENTRY, code)
+    _entries[id(code)] = code
     return function
 
 
 def is_own(code: CodeType) -> bool:
     """Whether `code` belongs to this package."""
-    return _kind(code) != _USERS
-
-
-def _kind(code: CodeType) -> int:
-    known = _kinds.get(id(code))
-    if known is None:
-        known = (_OURS if code.co_filename.startswith(_OWN_FILES) else _USERS, code)
-        _kinds[id(code)] = known
-    return known[0]
+    name = code.co_filename
+    own = _own_files.get(name)
+    if own is None:
+        own = _own_files[name] = name.startswith(_PACKAGE)
+    return own
 
 
 def here(depth: int = 1) -> Frames:
-    """Returns the user's frames, innermost first, looking from `depth` frames above the caller's callee.
+    """Returns the user's frames, innermost first, from `depth` frames above this one: 1 is the caller.
 
-    `here(1)` starts at the caller. The walk ends at the function marked by `entry`, or at the bottom of the stack.
+    The walk ends at the function marked by `entry`, or at the bottom of the stack.
     """
     frame = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]
     key: list[int] = []
-    kinds = _kinds
+    own_files = _own_files
     while frame is not None:
         code = frame.f_code
-        known = kinds.get(id(code))
-        kind = _kind(code) if known is None else known[0]
-        if kind == _USERS:
-            key.append(id(code))
-            key.append(frame.f_lasti)
-        elif kind == _ENTRY:
-            break
+        own = own_files.get(code.co_filename)
+        if own is None:
+            own = is_own(code)
+        if own:
+            if id(code) in _entries:
+                break
+        else:
+            key += (id(code), frame.f_lasti)
         frame = frame.f_back
-    found = _interned.get(tuple(key))
-    if found is None:
-        found = tuple((_kinds[code][1], offset) for code, offset in zip(key[::2], key[1::2], strict=True))
-        _interned[tuple(key)] = found
-    return found
+    interned = _interned.get(tuple(key))
+    return _intern(depth + 1, tuple(key)) if interned is None else interned
+
+
+def _intern(depth: int, key: tuple[int, ...]) -> Frames:
+    frame = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]
+    wanted = set(key[::2])
+    while frame is not None:
+        if id(frame.f_code) in wanted:
+            _codes[id(frame.f_code)] = frame.f_code
+        frame = frame.f_back
+    frames = tuple((_codes[code], offset) for code, offset in zip(key[::2], key[1::2], strict=True))
+    return _interned.setdefault(key, frames)
 
 
 def resolve(frames: Frames) -> list[Place]:

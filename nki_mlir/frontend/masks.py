@@ -19,6 +19,7 @@ from nki_mlir.frontend.symbolic import (
     NE,
     Atom,
     Axis,
+    Lowest,
     Opaque,
     Pred,
     Sym,
@@ -49,7 +50,9 @@ class AxisLimit(NamedTuple):
 
 
 def as_mask(value: Any) -> "Pred | bool":
-    """Returns what `mask=value` means: True for no mask, False for nothing to do, else a conjunction of open conditions.
+    """Returns what `mask=value` means: True for no mask, False for nothing to do, else a conjunction.
+
+    Quotients in conditions without a grid narrow their loops until they are sums.
 
     Raises:
         NKISyntaxError: `!=` over an index grid.
@@ -61,17 +64,19 @@ def as_mask(value: Any) -> "Pred | bool":
         return _known(value)
     atoms: list[Atom] = []
     for expr, kind in value.atoms:
+        grid = any(axes_of(expr))
         if kind == NE:
-            if any(axes_of(expr)):
+            if grid:
                 raise err_mask_not_equal_not_supported()
             if decide(expr, EQ):
                 return False
             continue
-        lo, hi = bounds(expr)
+        number = expr if grid else affine(expr)
+        lo, hi = bounds(number)
         if hi < 0 or (kind == EQ and lo > 0):
             return False
-        if lo < 0 or (kind == EQ and hi > 0):
-            atoms.append(Atom(expr, kind))
+        if isinstance(number, Sym) and (lo < 0 or (kind == EQ and hi > 0)):
+            atoms.append(Atom(number, kind))
     return Pred(tuple(atoms)) if atoms else True
 
 
@@ -85,20 +90,9 @@ def _known(value: Any) -> bool:
 
 
 def guards(mask: "Pred | bool") -> tuple[Atom, ...]:
-    """The conditions of a mask that no index grid takes part in, affine in the variables of open loops.
-
-    Quotients in them narrow their loops; a guard that becomes certain by that is left out, or stands as `-1 >= 0`.
-    """
-    result: list[Atom] = []
-    for expr, kind in mask.atoms if isinstance(mask, Pred) else ():
-        if any(axes_of(expr)):
-            continue
-        number = affine(expr)
-        if isinstance(number, Sym):
-            result.append(Atom(number, kind))
-        elif not (number >= 0 if kind == GE else number == 0):
-            result.append(Atom(Sym(-1, {}), GE))
-    return tuple(result)
+    """The conditions of a mask from `as_mask` that no index grid takes part in: predicates of the instruction."""
+    atoms = mask.atoms if isinstance(mask, Pred) else ()
+    return tuple(atom for atom in atoms if not any(axes_of(atom.expr)))
 
 
 def axis_limits(mask: "Pred | bool", view: View) -> tuple[list[AxisLimit | None], list[Atom]]:
@@ -233,7 +227,7 @@ def _check_inside(view: View, pending: Pending, inside: Sym, mask: Pred) -> None
     raise out_of_bound(view, pending.dimension, pending.size, number)
 
 
-def _witness(inside: Index, mask: Pred) -> "dict[Var | Axis, int] | None":
+def _witness(inside: Index, mask: Pred) -> Lowest | None:
     """A point where the mask holds and `inside` is negative."""
     found: dict[Var | Axis, None] = {}
     for expr in (inside, *(atom.expr for atom in mask.atoms)):
@@ -241,19 +235,19 @@ def _witness(inside: Index, mask: Pred) -> "dict[Var | Axis, int] | None":
         found.update(dict.fromkeys(loop_vars(expr)))
     variables = list(found)
 
-    def outside(point: "dict[Var | Axis, int]") -> bool:
+    def outside(point: Lowest) -> bool:
         return evaluate(inside, point) < 0 and all(
             evaluate(expr, point) >= 0 if kind == GE else evaluate(expr, point) == 0 for expr, kind in mask.atoms
         )
 
     terms = inside.terms if isinstance(inside, Sym) else {}
-    corner = {v: v.hi - 1 if terms.get(v, 0) < 0 else v.lo for v in variables}
+    corner = Lowest({v: v.hi - 1 if terms.get(v, 0) < 0 else v.lo for v in variables})
     if outside(corner):
         return corner
     if math.prod(v.hi - v.lo for v in variables) > _SEARCH:
         return None
     for values in itertools.product(*(range(v.lo, v.hi) for v in variables)):
-        point = dict(zip(variables, values, strict=True))
+        point = Lowest(zip(variables, values, strict=True))
         if outside(point):
             return point
     return None

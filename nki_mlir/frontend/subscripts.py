@@ -404,7 +404,7 @@ def _merge(
 def _with_partition(
     shape: list[int], layout: list[tuple[int, int]], axes: list[Axis | None]
 ) -> tuple[list[int], list[tuple[int, int]], list[Axis | None]]:
-    """Gives an on-chip view its partition dimension: a leading one that no index moves along, or a new one of size 1."""
+    """Gives an on-chip view its partition dimension: a leading one that no index moves along, else a new one."""
     for at, (part, _) in enumerate(layout):
         if part == _UNUSED:
             return shape, [*layout[:at], (PARTITION, 1 if shape[at] == 1 else 0), *layout[at + 1 :]], axes

@@ -519,7 +519,7 @@ def grid_rank(value: "int | Sym") -> int:
 
 
 def evaluate(value: "int | Sym", values: Mapping[Var | Axis, int]) -> int:
-    """The number that `value` is for `values`; variables that are not listed take their lowest one."""
+    """The number that `value` is for `values`, which has all of its variables."""
     if not isinstance(value, Sym):
         return value
     result = value.const
@@ -528,9 +528,16 @@ def evaluate(value: "int | Sym", values: Mapping[Var | Axis, int]) -> int:
             number = evaluate(term.expr, values)
             number = number % term.divisor if term.remainder else number // term.divisor
         else:
-            number = values.get(term, term.lo)
+            number = values[term]
         result += coefficient * number
     return result
+
+
+class Lowest(dict[Var | Axis, int]):
+    """Values of variables; those not listed have the lowest one of their domain."""
+
+    def __missing__(self, variable: Var | Axis) -> int:
+        return variable.lo
 
 
 def settled(value: "int | Sym") -> "int | Sym":
@@ -599,7 +606,7 @@ def affine(value: "int | Sym") -> "int | Sym":
                 repr(value), "'//' and '%' of an arange or mgrid index are no multiples"
             )
         # Both hold at the lowest point of the domain, so deciding them keeps the part around it.
-        block = evaluate(opaque.expr, {}) // opaque.divisor * opaque.divisor
+        block = evaluate(opaque.expr, Lowest()) // opaque.divisor * opaque.divisor
         decide(opaque.expr - block, GE)
         decide(block + opaque.divisor - 1 - opaque.expr, GE)
         value = settled(value)

@@ -306,48 +306,43 @@ class View:
             NKIIndexError: out of bounds, in the iterations that the message names.
             NKISyntaxError: not a subscript of NKI.
         """
-        if self.grid is None:
-            fast = self._sliced(key)
-            if fast is not None:
-                return fast
-        else:
+        # Nearly all subscripts have one plain slice for each dimension, inside of it; anything else leaves this loop.
+        shape, keys = self.shape, key
+        if type(key) is tuple and len(keys) == len(shape) and self.grid is None:
+            layout = self.layout
+            block, partition, free = self.offsets
+            sizes: list[int] = []
+            for at, ends in enumerate(keys):
+                item: Any = ends
+                if type(ends) is not slice or item.step is not None:
+                    break
+                start, stop = item.start, item.stop
+                if stop is None:
+                    stop = shape[at]
+                elif type(stop) is not int or not 0 < stop <= shape[at]:
+                    break
+                if start is None:
+                    sizes.append(stop)
+                elif type(start) is int and 0 <= start < stop:
+                    sizes.append(stop - start)
+                    if start:
+                        part, step = layout[at]
+                        if part == FREE:
+                            free += start * step
+                        elif part == PARTITION:
+                            partition += start * step
+                        else:
+                            block += start * step
+                else:
+                    break
+            else:
+                return self._view(tuple(sizes), layout, (block, partition, free))
+        if self.grid is not None:
             self.check_bounds()
         shape, layout, offsets, grid = subscript(self, key)
         made = self._view(shape, layout, offsets)
         made.grid = grid
         return made
-
-    def _sliced(self, key: Any) -> Self | None:
-        """`self[key]` if the key holds one plain slice for each dimension, inside of it; nearly all subscripts do."""
-        shape, keys = self.shape, key
-        if type(key) is not tuple or len(keys) != len(shape):
-            return None
-        block, partition, free = self.offsets
-        sizes: list[int] = []
-        for ends, size, (part, step) in zip(keys, shape, self.layout, strict=True):
-            item: Any = ends
-            if type(ends) is not slice or item.step is not None:
-                return None
-            start, stop = item.start, item.stop
-            if stop is None:
-                stop = size
-            elif type(stop) is not int or stop > size:
-                return None
-            if start is None:
-                start = 0
-            elif type(start) is not int or start < 0:
-                return None
-            if start >= stop:
-                return None
-            sizes.append(stop - start)
-            if start:
-                if part == FREE:
-                    free += start * step
-                elif part == PARTITION:
-                    partition += start * step
-                else:
-                    block += start * step
-        return self._view(tuple(sizes), self.layout, (block, partition, free))
 
     def check_bounds(self) -> None:
         """Checks what a subscript by grids left open, without the help of a mask (`masks.check_bounds` has one).

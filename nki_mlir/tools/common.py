@@ -332,4 +332,6 @@ def run_console_script(run: Callable[[Sequence[str], TextIO, TextIO, TextIO], in
         status = 1
     except KeyboardInterrupt:
         status = 130
-    sys.exit(status)
+    # Taking a large IR apart object by object would be the last and quite a long step.
+    sys.stderr.flush()
+    os._exit(status)

@@ -6,7 +6,7 @@ Properties that begin a record's own field: `dtype` (the Option on disk), `dge_m
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.irdl import opt_prop_def
 
-from nki_mlir.dialects.attributes import DtypeAttr, OobModeAttr
+from nki_mlir.dialects.attributes import AluOpAttr, DtypeAttr, OobModeAttr
 from nki_mlir.dialects.forms import (
     ActivationForm,
     AffineSelectForm,
@@ -188,10 +188,14 @@ class TransposeOp(UnaryForm):
 
 @instruction(SELECT, opcode=39)
 class SelectReduceOp(SelectForm):
-    """selectReduce without a reduction: dst = predicate ? on_true : on_false."""
+    """selectReduce without a reduction: dst = predicate ? on_true : on_false.
+
+    `reduce_op` is there in files and means nothing.
+    """
 
     name = "klr.select_reduce"
     dtype = opt_enum(DtypeAttr)
+    reduce_op = opt_enum(AluOpAttr)
 
 
 @instruction(opcode=43)

@@ -1,8 +1,8 @@
 """Structure of KLR: kernels with one body a core, labelled blocks, tensors, registers, branches."""
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
+from xdsl.irdl import IRDLOperation, base, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, NoTerminator, RecursiveMemoryEffect
@@ -17,12 +17,18 @@ from nki_mlir.isa.enums import BranchCompareOp
 
 @irdl_op_definition
 class KernelOp(SymbolRegionOp):
-    """LncKernel: one body a core; `inputs` and `outputs` name tensors in order, outputs as the kernel returns them."""
+    """LncKernel: one body a core; `inputs` and `outputs` name tensors in order, outputs as the kernel returns them.
+
+    `shared_buffers` names the HBM tensors that are the same memory on all cores. Each of `edges` names a statement and
+    those that must come after it.
+    """
 
     name = "klr.kernel"
 
     inputs = opt_prop_def(ArrayAttr[StringAttr])
     outputs = opt_prop_def(ArrayAttr[StringAttr])
+    shared_buffers = opt_prop_def(ArrayAttr[StringAttr])
+    edges = opt_prop_def(ArrayAttr[ArrayAttr[StringAttr]])
 
 
 @irdl_op_definition
@@ -76,13 +82,17 @@ class BlockOp(IRDLOperation):
 class TensorOp(StorageOp):
     """TensorName: a named tensor with an optional address.
 
-    `address_name` names the buffer where it is not the tensor's own name; `address_rotation` is the tensor's flag.
+    `address_name` names the buffer where it is not the tensor's own name: tensors of one buffer share memory.
+    `address_size`, where the buffer is larger than the tensor, is its number of partitions and the bytes of each.
+    `address_rotation` is the tensor's flag. `file` is the .npy file of a shared constant, relative to the kernel's.
     """
 
     name = "klr.tensor"
 
     address_name = opt_prop_def(StringAttr)
+    address_size = opt_prop_def(base(DenseArrayBase))
     address_rotation = flag()
+    file = opt_prop_def(StringAttr)
 
 
 @irdl_op_definition

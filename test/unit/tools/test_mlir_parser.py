@@ -102,7 +102,8 @@ def test_errors_count_lines_from_the_first(text, place, message):
 
 def test_verification_finds_all_errors_in_the_order_of_the_text():
     module = parse(
-        '"test.op"() ({\n  "arith.addi"() : () -> ()\n  "test.termop"() : () -> ()\n}) : () -> ()\n"arith.muli"() : () -> ()'
+        '"test.op"() ({\n  "arith.addi"() : () -> ()\n  "test.termop"() : () -> ()\n'
+        '}) : () -> ()\n"arith.muli"() : () -> ()'
     )
     with pytest.raises(ExceptionGroup) as caught:
         verify_module(module)

@@ -1,0 +1,132 @@
+"""Arguments and results of a kernel: arrays become input tensors, returned tensors become outputs."""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from nki_mlir.diagnostics import NkiError
+from nki_mlir.frontend.context import TraceContext
+from nki_mlir.frontend.errors import NKITypeError, NKIValueError, err_tensor_output_not_written_to
+from nki_mlir.frontend.storage import Allocation, Tile
+from nki_mlir.isa.dtypes import Dtype
+from nki_mlir.isa.enums import MemorySpace, TensorKind
+
+Path = tuple[Any, ...]
+
+
+def is_array(value: Any) -> bool:
+    """Whether an argument is an array: it has a shape and a dtype, and is neither a scalar nor a tensor of a trace."""
+    if isinstance(value, Tile) or not hasattr(value, "shape") or not hasattr(value, "dtype"):
+        return False
+    return type(value).__module__ != "numpy" or type(value).__name__ == "ndarray"
+
+
+def map_arrays(value: Any, path: Path, visit: Callable[[Any, Path], Any]) -> Any:
+    """Returns `value` with every array in it, at any depth of containers, replaced by `visit(array, path)`.
+
+    Containers are copied, so that a kernel that changes its arguments meets fresh ones in the next run.
+    """
+    if is_array(value):
+        return visit(value, path)
+    if isinstance(value, dict):
+        return {key: map_arrays(item, (*path, key), visit) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, tuple):
+        items = [map_arrays(item, (*path, k), visit) for k, item in enumerate(value)]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(value, list):
+        return [map_arrays(item, (*path, k), visit) for k, item in enumerate(value)]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    if _holds_fields(value):
+        return _map_fields(value, path, visit)
+    return value
+
+
+def _holds_fields(value: Any) -> bool:
+    own = getattr(type(value), "__nki_object__", False)
+    return own or (dataclasses.is_dataclass(value) and not isinstance(value, type))
+
+
+def _map_fields(value: Any, path: Path, visit: Callable[[Any, Path], Any]) -> Any:
+    copied = object.__new__(type(value))
+    for name, item in vars(value).items():
+        object.__setattr__(copied, name, map_arrays(item, (*path, name), visit))
+    return copied
+
+
+def tensors_in(value: Any) -> Iterator[Tile]:
+    """Yields the tensors of a returned value, nested containers in order."""
+    if isinstance(value, Tile):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():  # pyright: ignore[reportUnknownVariableType]
+            yield from tensors_in(item)
+    elif isinstance(value, list | tuple):
+        for item in value:  # pyright: ignore[reportUnknownVariableType]
+            yield from tensors_in(item)
+
+
+def map_tensors(value: Any, visit: Callable[[Tile], Any]) -> Any:
+    """Returns a returned value with every tensor in it replaced by `visit(tensor)`."""
+    if isinstance(value, Tile):
+        return visit(value)
+    if isinstance(value, dict):
+        return {key: map_tensors(item, visit) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, list):
+        return [map_tensors(item, visit) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, tuple):
+        return tuple(map_tensors(item, visit) for item in value)  # pyright: ignore[reportUnknownVariableType]
+    return value
+
+
+def input_name(path: Path) -> str:
+    """Returns the name of an argument: the parameter's, with the way into a container behind it."""
+    return ".".join(str(part) for part in path)
+
+
+def dtype_of(array: Any, name: str) -> Dtype:
+    """Returns the element type of an argument.
+
+    Raises:
+        NKITypeError: NKI has no such type; 64-bit types among them.
+    """
+    try:
+        dtype = Dtype.from_api(array.dtype)
+    except NkiError:
+        raise NKITypeError(f"argument {name} is of type {array.dtype}, which NKI does not have", rule="dtype") from None
+    if dtype.size == 8:
+        raise NKITypeError(f"argument {name} is of type {array.dtype}, NKI has no 64-bit types", rule="dtype")
+    return dtype
+
+
+def bind_input(context: TraceContext, array: Any, path: Path) -> Any:
+    """Returns the tensor of an array argument."""
+    name = input_name(path)
+    shape = tuple(int(size) for size in array.shape)
+    if any(size < 1 for size in shape):
+        raise NKIValueError(f"argument {name} has the shape {shape}, every size must be positive", rule="shape")
+    return context.allocate(
+        shape, dtype_of(array, name), MemorySpace.HBM, name=name, kind=TensorKind.EXTERNAL_INPUT
+    )
+
+
+def outputs_of(result: Any) -> list[Allocation]:
+    """Returns the storages that a kernel returns, each once, and marks them as outputs.
+
+    Raises:
+        NKIValueError: nothing writes a returned tensor.
+        NKITypeError: a returned tensor is on chip, or is a part of its storage.
+    """
+    found: dict[Allocation, None] = {}
+    for tensor in tensors_in(result):
+        allocation = tensor.allocation
+        if tensor.on_chip:
+            raise NKITypeError(
+                f"{tensor.label} is in {tensor.buffer}; a kernel returns tensors in shared_hbm", rule="unsupported_memory"
+            )
+        if tensor.shape != allocation.shape or tensor.offset != 0:
+            raise NKITypeError(f"a part of {tensor.label} is returned; a kernel returns whole tensors", rule="return")
+        if not allocation.written:
+            raise err_tensor_output_not_written_to(tensor.label)
+        if allocation.kind is TensorKind.INTERNAL:
+            allocation.kind = TensorKind.EXTERNAL_OUTPUT
+        found.setdefault(allocation)
+    return list(found)

@@ -1,0 +1,297 @@
+"""Turning a finished trace into IR: what the two builders share.
+
+A builder walks the tree of loops and records once, in order, and creates operations. A dialect's builder says which op
+class an instruction becomes and what its structure ops are; nothing else differs.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from xdsl.dialects.builtin import DenseArrayBase, FileLineColLoc, IntAttr, IntegerAttr, LocationAttr, StringAttr, UnitAttr, i64
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from nki_mlir.dialects import affine
+from nki_mlir.dialects.attributes import (
+    IV,
+    AccumulateCommandAttr,
+    ActivationFunctionAttr,
+    AluOpAttr,
+    AxisListAttr,
+    ConditionAttr,
+    ConditionFields,
+    DgeTypeAttr,
+    EngineAttr,
+    ExprAttr,
+    ExprFields,
+    Immediate,
+    OobModeAttr,
+    PatternAttr,
+    PatternFields,
+    PerfModeAttr,
+    TensorKindAttr,
+    renumbered,
+)
+from nki_mlir.dialects.affine import Expr
+from nki_mlir.dialects.instruction import Given, InstructionOp, build
+from nki_mlir.dialects.structure import StorageOp
+from nki_mlir.frontend.locations import Frames, innermost
+from nki_mlir.frontend.records import Loop, Node, Record, Scope
+from nki_mlir.frontend.sema import Number
+from nki_mlir.frontend.storage import Allocation, Tile, expression
+from nki_mlir.frontend.symbolic import GE, Var
+from nki_mlir.isa.enums import (
+    AccumulateCommand,
+    ActivationFunction,
+    AluOp,
+    AxisList,
+    DgeType,
+    Engine,
+    LoopKind,
+    MatmultPerfMode,
+    OobMode,
+    TensorKind,
+)
+
+PARAMS = frozenset({"accumulate", "tile_position", "tile_size"})
+_ENUMS: dict[type, Callable[[Any], Attribute]] = {
+    AluOp: AluOpAttr,
+    ActivationFunction: ActivationFunctionAttr,
+    AccumulateCommand: AccumulateCommandAttr,
+    AxisList: AxisListAttr,
+    Engine: EngineAttr,
+    DgeType: DgeTypeAttr,
+    OobMode: OobModeAttr,
+    MatmultPerfMode: PerfModeAttr,
+}
+_names: dict[str, StringAttr] = {}
+_integers: dict[int, Attribute] = {}
+_locations: dict[Frames, LocationAttr] = {}
+UNIT = UnitAttr()
+
+
+def location_of(frames: Frames) -> LocationAttr | None:
+    """Returns the location attribute of the user's innermost frame."""
+    known = _locations.get(frames)
+    if known is None:
+        place = innermost(frames)
+        if place is None:
+            return None
+        known = FileLineColLoc(StringAttr(place.file), IntAttr(place.line), IntAttr(place.column))
+        _locations[frames] = known
+    return known
+
+
+def attribute_of(name: str, value: Any) -> Attribute:
+    """Returns the attribute of an instruction's parameter."""
+    make = _ENUMS.get(type(value))
+    if make is not None:
+        return make(value)
+    if value is True:
+        return UNIT
+    if isinstance(value, int):
+        known = _integers.get(value)
+        if known is None:
+            known = _integers[value] = IntegerAttr(value, i64)
+        return known
+    if name == "pattern":
+        return PatternAttr(PatternFields(value))
+    raise TypeError(f"parameter {name} has the value {value!r}, which no attribute holds")
+
+
+class Program(NamedTuple):
+    """One trace of a kernel: what one core, or all programs of a grid, do."""
+
+    nodes: Sequence[Node]
+    allocations: Sequence[Allocation]
+    inputs: Sequence[Allocation]
+    outputs: Sequence[Allocation]
+
+
+class Builder:
+    """Creates the ops of one program. Subclasses name the dialect's classes."""
+
+    TENSOR: ClassVar[type[StorageOp]]
+    OPS: ClassVar[Mapping[str, type[InstructionOp]]]
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.storages: dict[Allocation, SSAValue] = {}
+        self.values: dict[Var, SSAValue | int] = {}
+        self.counter = 0
+        self.taken: set[str] = set()
+        self.ops: list[Operation] = []
+        self.scoped: dict[Loop | None, list[Allocation]] = {}
+        for allocation in program.allocations:
+            self.scoped.setdefault(allocation.scope, []).append(allocation)
+
+    def run(self) -> list[Operation]:
+        """Returns the ops of the whole program, storage first."""
+        self.allocate(None)
+        self.nodes(self.program.nodes)
+        return self.ops
+
+    # Storage ------------------------------------------------------------------------------------------------------
+
+    def allocate(self, loop: Loop | None) -> None:
+        """Creates the storage that a loop's body (None: the program) makes anew."""
+        for allocation in self.scoped.get(loop, ()):
+            op = self.tensor(allocation)
+            op.results[0].name_hint = hint(allocation.name)
+            self.storages[allocation] = op.results[0]
+            self.ops.append(op)
+
+    def tensor(self, allocation: Allocation) -> StorageOp:
+        """Returns the op that declares a storage."""
+        properties: dict[str, Attribute] = {"name": StringAttr(allocation.name)}
+        if allocation.kind is not TensorKind.INTERNAL:
+            properties["kind"] = TensorKindAttr(allocation.kind)
+        if allocation.place is not None:
+            properties["places"] = DenseArrayBase.from_list(i64, list(allocation.place))
+        return self.TENSOR.create(result_types=[allocation.mem], properties=properties)
+
+    # Nodes --------------------------------------------------------------------------------------------------------
+
+    def nodes(self, nodes: Sequence[Node]) -> None:
+        for node in nodes:
+            if isinstance(node, Record):
+                self.instruction(node)
+            elif isinstance(node, Loop):
+                self.loop(node)
+            else:
+                self.scope(node)
+
+    def loop(self, loop: Loop) -> None:
+        """Creates a loop; a piece of one iteration is straight-line code."""
+        if loop.var is None or loop.single:
+            if loop.var is not None:
+                self.values[loop.var] = loop.bounds[0]
+            self.allocate(loop)
+            self.nodes(loop.body)
+            return
+        body = Block(arg_types=[IV])
+        body.args[0].name_hint = hint(loop.name) or "i"
+        self.values[loop.var] = body.args[0]
+        outer, self.ops = self.ops, []
+        self.allocate(loop)
+        self.nodes(loop.body)
+        body.add_ops(self.ops)
+        self.ops = outer
+        self.ops.append(self.loop_op(loop, body))
+
+    def loop_op(self, loop: Loop, body: Block) -> Operation:
+        """Returns the loop op around a finished body."""
+        raise NotImplementedError
+
+    def scope(self, scope: Scope) -> None:
+        """Creates a scope."""
+        raise NotImplementedError
+
+    def instruction(self, record: Record) -> None:
+        """Creates the op of a record."""
+        isa = record.instr.name
+        roles: dict[str, Given | None] = {}
+        for role, value in record.roles.items():
+            roles[role] = self.operand(value)
+        properties: dict[str, Attribute] = {}
+        for key, value in record.attributes.items():
+            if key in PARAMS:
+                roles[key] = self.param(value)
+            elif key != "name":
+                properties[key] = attribute_of(key, value)
+        when = self.guard(record.predicates) if record.predicates else None
+        if when is False:
+            return
+        self.emit(isa, roles, properties, record, None if when is None else when)
+
+    def emit(
+        self,
+        isa: str,
+        roles: Mapping[str, Given | None],
+        properties: dict[str, Attribute],
+        record: Record,
+        when: Given | None = None,
+    ) -> None:
+        """Creates one op from resolved operands."""
+        properties["name"] = self.name(record)
+        op = build(self.OPS[isa], roles, properties, when=when, location=location_of(record.location))
+        self.ops.append(op)
+
+    def name(self, record: Record) -> StringAttr:
+        """Returns the user's name of an instruction, or the next `inst.N`."""
+        given = record.attributes.get("name")
+        if given is None:
+            self.counter += 1
+            return StringAttr(f"inst.{self.counter}")
+        name, count = str(given), 0
+        while name in self.taken:
+            count += 1
+            name = f"{given}.{count}"
+        self.taken.add(name)
+        return StringAttr(name)
+
+    # Operands -----------------------------------------------------------------------------------------------------
+
+    def operand(self, value: Any) -> Given:
+        """Returns pattern and SSA values of a tile or a number."""
+        if isinstance(value, Number):
+            return Given(Immediate.of(value.value, value.dtype))
+        tile: Tile = value
+        access, variables = tile.encode()
+        storage = self.storages[tile.allocation]
+        if not variables:
+            return Given(access, storage)
+        values = [self.values[variable] for variable in variables]
+        if not any(isinstance(v, int) for v in values):
+            return Given(access, storage, [v for v in values if isinstance(v, SSAValue)])
+        resolved, order = access.at(lambda k: v if isinstance(v := values[k], int) else affine.index(k))
+        assert resolved is not None
+        return Given(resolved, storage, [v for k in order if isinstance(v := values[k], SSAValue)])
+
+    def param(self, value: Any) -> Given:
+        """Returns expression and SSA values of a parameter that may be affine, or a tuple of them."""
+        is_list = isinstance(value, tuple)
+        expressions: list[Expr] = []
+        variables: list[Var] = []
+        for member in value if is_list else (value,):
+            expr, own = expression(member)
+            shift = [variables.index(v) if v in variables else (variables.append(v), len(variables) - 1)[1] for v in own]
+            expressions.append(affine.substitute(expr, lambda k, shift=shift: affine.index(shift[k])))
+        values = [self.values[v] for v in variables]
+        resolved = tuple(
+            affine.substitute(e, lambda k: v if isinstance(v := values[k], int) else affine.index(k)) for e in expressions
+        )
+        renamed, order = renumbered(resolved)
+        indices = [v for k in order if isinstance(v := values[k], SSAValue)]
+        return Given(ExprAttr(ExprFields(renamed, is_list)), None, indices)
+
+    def guard(self, predicates: Sequence[Any]) -> "Given | None | bool":
+        """Returns the guard of an instruction; None if it always runs, False if it never does."""
+        atoms: list[tuple[Expr, bool]] = []
+        variables: list[Var] = []
+        for expr, kind in predicates:
+            found, own = expression(expr)
+            shift = [variables.index(v) if v in variables else (variables.append(v), len(variables) - 1)[1] for v in own]
+            renamed = affine.substitute(found, lambda k, shift=shift: affine.index(shift[k]))
+            atoms.append((renamed, kind == GE))
+        values = [self.values[v] for v in variables]
+        first, order = renumbered(tuple(e for e, _ in atoms))
+        ordered = [values[k] for k in order]
+        condition = ConditionAttr(ConditionFields(tuple(zip(first, (ge for _, ge in atoms), strict=True))))
+        resolved, left = condition.at(lambda k: v if isinstance(v := ordered[k], int) else affine.index(k))
+        if isinstance(resolved, bool):
+            return None if resolved else False
+        return Given(resolved, None, [v for k in left if isinstance(v := ordered[k], SSAValue)])
+
+
+def hint(name: str) -> str | None:
+    """Returns an SSA name hint for a name: MLIR's names hold letters, digits, `_`, `$`, `.` and `-`."""
+    clean = "".join(c if c.isascii() and (c.isalnum() or c in "_$.-") else "_" for c in name)
+    return clean if clean and not clean[0].isdigit() else None
+
+
+LOOP_KINDS = {
+    "affine": LoopKind.AFFINE,
+    "sequential": LoopKind.SEQUENTIAL,
+    "parallel": LoopKind.PARALLEL,
+    "spmd": LoopKind.SPMD,
+}

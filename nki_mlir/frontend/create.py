@@ -1,0 +1,98 @@
+"""Creating tensors: the checks that both generations of the API share."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from nki_mlir.diagnostics import NkiError
+from nki_mlir.frontend.context import nki_ctx
+from nki_mlir.frontend.errors import (
+    NKITypeError,
+    NKIValueError,
+    err_hbm_tensor_with_init_value_not_supported,
+    err_num_partition_exceed_arch_limit,
+    err_unsupported_dtype_value,
+)
+from nki_mlir.isa.dtypes import Dtype
+from nki_mlir.isa.enums import MemorySpace
+
+ON_CHIP = (MemorySpace.SBUF, MemorySpace.PSUM)
+
+
+def element_type(dtype: Any) -> Dtype:
+    """Returns the type that an API value means.
+
+    Raises:
+        NKIValueError: NKI has no such type.
+    """
+    if isinstance(dtype, Dtype):
+        return dtype
+    try:
+        found = Dtype.from_api(dtype)
+    except NkiError:
+        raise err_unsupported_dtype_value(dtype) from None
+    if found.size == 8:
+        raise err_unsupported_dtype_value(dtype)
+    return found
+
+
+def sizes(api: str, shape: Any) -> tuple[int, ...]:
+    """Returns a shape as positive integers.
+
+    Raises:
+        NKIValueError: it is none.
+    """
+    given: Sequence[Any] = shape if isinstance(shape, Sequence) else [shape]
+    try:
+        found = tuple(int(size) for size in given)
+    except (TypeError, ValueError):
+        raise NKIValueError(f"{api}: shape must be a tuple of integers, got {shape!r}", rule="shape") from None
+    if not found or any(size < 1 for size in found):
+        raise NKIValueError(f"{api}: shape {found} must have positive sizes", rule="shape")
+    return found
+
+
+def create(
+    api: str,
+    shape: Any,
+    dtype: Any,
+    buffer: Any,
+    name: str = "",
+    address: tuple[int, int] | None = None,
+    partition_dim: int = 0,
+) -> Any:
+    """Returns a new tensor with undefined contents.
+
+    Raises:
+        NKIValueError: more than 128 partitions, one dimension on chip, or an impossible shape or type.
+        NKITypeError: `buffer` is no memory.
+    """
+    found = sizes(api, shape)
+    if not isinstance(buffer, MemorySpace):
+        raise NKITypeError(f"{api}: buffer must be one of nl's memories, got {buffer!r}", rule="unsupported_memory")
+    if buffer in ON_CHIP:
+        if len(found) - partition_dim < 2:
+            raise NKIValueError(
+                f"{api}: Insufficient rank: a tensor in {buffer} needs a partition and a free dimension, got {found}",
+                rule="leading_dimension_of_tensor_must_be_partition",
+            )
+        if found[partition_dim] > 128:
+            raise err_num_partition_exceed_arch_limit(api, found[partition_dim], 128)
+    return nki_ctx().allocate(
+        found, element_type(dtype), buffer, name=name, partition_dim=partition_dim, place=address
+    )
+
+
+def filled(
+    api: str, shape: Any, value: Any, dtype: Any, buffer: Any, name: str = "", partition_dim: int = 0
+) -> Any:
+    """Returns a new on-chip tensor with one value in all elements.
+
+    Raises:
+        NKISyntaxError: the tensor is in HBM.
+    """
+    if isinstance(buffer, MemorySpace) and buffer not in ON_CHIP:
+        raise err_hbm_tensor_with_init_value_not_supported(api)
+    tensor = create(api, shape, dtype, buffer, name, None, partition_dim)
+    for tile in tensor.tiles():
+        nki_ctx().sema.memset(tile, value, None)
+    return tensor

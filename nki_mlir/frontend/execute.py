@@ -1,0 +1,83 @@
+"""Running a trace on the simulator: lowering, passing arrays in and out."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nki_mlir.frontend.arguments import Path, map_arrays, map_tensors
+from nki_mlir.frontend.kernel import Kernel, Trace, collector_off, parameter_names
+from nki_mlir.frontend.storage import Allocation, Tile
+from nki_mlir.isa.target import Target
+from nki_mlir.simulator import simulate
+from nki_mlir.transforms.pipeline import lower_to_bir
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+
+def lowered(trace: Trace, frontend: str, target: Target) -> "ModuleOp":
+    """Returns the trace as a BIR module with its storage placed."""
+    with collector_off():
+        module = trace.build(frontend)
+        lower_to_bir(module, target=target)
+    return module
+
+
+def execute(
+    kernel: Kernel, trace: Trace, args: Sequence[Any], kwargs: Mapping[str, Any], *, frontend: str, poison: bool
+) -> Any:
+    """Simulates a trace with the arrays of a call and returns the kernel's result with arrays in place of tensors.
+
+    Arrays that the kernel writes are updated in place where they can be.
+    """
+    arrays: dict[Path, Any] = {}
+
+    def collect(array: Any, path: Path) -> Any:
+        arrays[path] = array
+        return array
+
+    for name, value in zip(parameter_names(kernel.func, len(args)), args, strict=True):
+        map_arrays(value, (name,), collect)
+    for name, value in kwargs.items():
+        map_arrays(value, (name,), collect)
+    inputs = {allocation.name: as_numpy(arrays[path], allocation) for path, allocation in trace.inputs.items()}
+    found = simulate(lowered(trace, frontend, trace.target), inputs, poison=poison, target=trace.target)
+    for path, allocation in trace.inputs.items():
+        if allocation.written:
+            write_back(arrays[path], found.inputs[allocation.name])
+    values = {**found.inputs, **found.outputs}
+
+    def tensor(tile: Tile) -> Any:
+        return values[tile.allocation.name]
+
+    return map_tensors(trace.result, tensor)
+
+
+def as_numpy(array: Any, allocation: Allocation) -> "np.ndarray[Any, Any]":
+    """Returns an argument as a numpy array of its tensor's type; torch and JAX arrays are converted."""
+    if isinstance(array, np.ndarray):
+        return array  # pyright: ignore[reportUnknownVariableType]
+    if hasattr(array, "detach"):
+        return _from_torch(array, allocation)
+    return np.asarray(array)
+
+
+def _from_torch(tensor: Any, allocation: Allocation) -> "np.ndarray[Any, Any]":
+    plain = tensor.detach().cpu().contiguous()
+    dtype = allocation.dtype
+    integer = {1: "uint8", 2: "int16", 4: "int32"}[dtype.size]
+    import torch  # pyright: ignore[reportMissingImports]
+
+    bits = plain.view(getattr(torch, integer)).numpy()  # pyright: ignore[reportUnknownMemberType]
+    return bits.view(dtype.numpy)
+
+
+def write_back(array: Any, value: "np.ndarray[Any, Any]") -> None:
+    """Copies a written input back into the caller's array."""
+    if isinstance(array, np.ndarray) and array.flags.writeable:
+        array[...] = value
+    elif hasattr(array, "copy_"):
+        import torch  # pyright: ignore[reportMissingImports]
+
+        array.copy_(torch.from_numpy(value.astype(np.float32)))  # pyright: ignore[reportUnknownMemberType]

@@ -1,0 +1,186 @@
+"""KlrBuilder: the builder of the beta2 front end; flat, with the names and expansions of the KLR tracer."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, cast
+
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from nki_mlir.dialects.access import Access, AccessFields, Pair
+from nki_mlir.dialects.attributes import (
+    AluOpAttr,
+    ArchAttr,
+    DtypeAttr,
+    EngineAttr,
+    Immediate,
+    MemFields,
+    MemType,
+    PatternAttr,
+    PatternFields,
+)
+from nki_mlir.dialects.instruction import Given, build
+from nki_mlir.dialects.klr import operators, structure
+from nki_mlir.frontend.builder import UNIT, Builder, Program, hint, location_of
+from nki_mlir.frontend.records import Loop, Record, Scope
+from nki_mlir.frontend.storage import Allocation, Tile
+from nki_mlir.isa.dtypes import Dtype
+from nki_mlir.isa.enums import AluOp, Engine, MemorySpace
+from nki_mlir.isa.target import Target
+
+WITHOUT_DTYPE = frozenset({"matmul", "dma_load", "dma_save", "dma_copy", "tensor_copy"})
+"""Operators whose record has no dtype, or for which the tracer leaves it out."""
+
+
+class KlrBuilder(Builder):
+    """Creates KLR ops; every loop is unrolled already."""
+
+    TENSOR = structure.TensorOp
+    OPS: ClassVar = {
+        "memset": operators.MemSetOp,
+        "dma_load": operators.NcDmaCopyOp,
+        "dma_save": operators.NcDmaCopyOp,
+        "dma_copy": operators.NcDmaCopyOp,
+        "tensor_copy": operators.NcCopyOp,
+        "tensor_tensor": operators.TensorTensorOp,
+        "tensor_scalar": operators.TensorScalarOp,
+        "scalar_tensor_tensor": operators.NcScalarTensorTensorOp,
+        "reciprocal": operators.ReciprocalOp,
+        "activation": operators.NcActivateOp,
+        "activation_reduce": operators.ActivationReduceOp,
+        "tensor_reduce": operators.TensorReduceOp,
+        "partition_reduce": operators.TensorPartitionReduceOp,
+        "bn_stats": operators.BatchNormStatsOp,
+        "bn_aggr": operators.BatchNormAggregateOp,
+        "iota": operators.IotaOp,
+        "affine_select": operators.NcAffineSelectOp,
+        "select": operators.SelectReduceOp,
+        "copy_predicated": operators.CopyPredicatedOp,
+        "matmul": operators.NcMatMulOp,
+        "transpose": operators.TransposeOp,
+    }
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self.blocks: dict[tuple[Allocation, int], SSAValue] = {}
+        self.identities: dict[Dtype, SSAValue] = {}
+
+    # KLR has no block tensors: each block is a tensor of its own.
+
+    def allocate(self, loop: Loop | None) -> None:
+        for allocation in self.scoped.get(loop, ()):
+            mem = allocation.mem
+            single = MemType(mem.data._replace(blocks=1))
+            for block in range(mem.blocks):
+                op = self.tensor(allocation)
+                if mem.blocks > 1:
+                    op.properties["name"] = StringAttr(f"{allocation.name}.b{block}")
+                    op = self.TENSOR.create(result_types=[single], properties=op.properties)
+                op.results[0].name_hint = hint(allocation.name if mem.blocks == 1 else f"{allocation.name}.b{block}")
+                self.blocks[allocation, block] = op.results[0]
+                self.ops.append(op)
+
+    def operand(self, value: Any) -> Given:
+        if isinstance(value, Tile):
+            access, variables = value.encode()
+            if variables:
+                numbers = [self.values[variable] for variable in variables]
+                resolved, _ = access.at(lambda k: cast(int, numbers[k]))
+                assert resolved is not None, "a record whose mask leaves nothing is not recorded"
+                access = resolved
+            block = cast(int, access.data.block)
+            plain = access if block == 0 else Access(access.data._replace(block=0))
+            return Given(plain, self.blocks[value.allocation, block])
+        return super().operand(value)
+
+    def loop_op(self, loop: Loop, body: Block) -> Operation:
+        raise AssertionError("the KLR path traces with loops unrolled")
+
+    def scope(self, scope: Scope) -> None:
+        # A no_reorder region is a block of its own on disk; here its statements keep their place in the one block.
+        self.nodes(scope.body)
+
+    def emit(
+        self,
+        isa: str,
+        roles: Mapping[str, Given | None],
+        properties: dict[str, Attribute],
+        record: Record,
+        when: Given | None = None,
+    ) -> None:
+        if isa == "transpose" and properties.get("engine") == EngineAttr(Engine.PE):
+            self.transpose(roles, record)
+            return
+        if isa == "activation" and "accumulate" in properties and "reduce_res" in record.roles:
+            isa = "activation_reduce"
+        if isa not in WITHOUT_DTYPE:
+            properties["dtype"] = DtypeAttr(record.roles["dst"].dtype)
+        super().emit(isa, roles, properties, record, when)
+
+    def transpose(self, roles: Mapping[str, Given | None], record: Record) -> None:
+        """Expands a transpose on the Tensor engine into a matmul against an identity, as the KLR tracer does.
+
+        The data is the stationary operand and one identity a type serves the whole kernel, where KLR's tracer makes a
+        new one each time and gives it as the stationary operand.
+        """
+        data = cast(Given, roles["data"])
+        access = cast(Access, data.pattern)
+        dtype = access.data.dtype
+        partitions = cast(int, access.partitions)
+        identity = self.identities.get(dtype)
+        if identity is None:
+            identity = self.identities[dtype] = self.identity(dtype, record)
+        square = Access(AccessFields(0, 0, (Pair(1, partitions),), 0, (Pair(1, partitions),), dtype))
+        moved = {"dst": roles["dst"], "stationary": data, "moving": Given(square, identity)}
+        super().emit("matmul", moved, {"is_transpose": UNIT, "is_moving_onezero": UNIT}, record)
+
+    def identity(self, dtype: Dtype, record: Record) -> SSAValue:
+        """Creates a 128 x 128 identity: zeros, then 1 where partition and element are equal."""
+        mem = MemType(MemFields(MemorySpace.SBUF, (128, 128), dtype))
+        op = self.TENSOR.create(result_types=[mem], properties={"name": StringAttr(f"identity_{dtype}")})
+        op.results[0].name_hint = f"identity_{dtype}"
+        tile = Given(mem.whole(), op.results[0])
+        location = location_of(record.location)
+        held: dict[str, Attribute] = {"dtype": DtypeAttr(dtype)}
+        zero = Given(Immediate.of(0.0, Dtype.F32))
+        memset = build(
+            self.OPS["memset"],
+            {"dst": tile, "value": zero},
+            {**held, "name": StringAttr(f"memset_id.{dtype}")},
+            location=location,
+        )
+        select = build(
+            self.OPS["affine_select"],
+            {"dst": tile, "on_true": tile, "on_false": Given(Immediate.of(1.0, Dtype.F32))},
+            {
+                **held,
+                "name": StringAttr(f"affsel_id.{dtype}"),
+                "pattern": PatternAttr(PatternFields(((1, 128),))),
+                "channel_multiplier": IntegerAttr(-1, i64),
+                "cmp_op": AluOpAttr(AluOp.NOT_EQUAL),
+            },
+            location=location,
+        )
+        self.ops += [op, memset, select]
+        return op.results[0]
+
+
+def build_klr(name: str, programs: Sequence[Program], target: Target) -> ModuleOp:
+    """Returns a builtin module with the KLR kernel of a trace, one body a program."""
+    bodies: list[Operation] = []
+    for core, program in enumerate(programs):
+        ops = KlrBuilder(program).run()
+        declared = [op for op in ops if isinstance(op, structure.TensorOp)]
+        statements = [op for op in ops if not isinstance(op, structure.TensorOp)]
+        block = structure.BlockOp.create(
+            properties={"label": StringAttr("main.1")}, regions=[Region(Block(statements))]
+        )
+        body = Region(Block([*declared, block]))
+        bodies.append(structure.BodyOp.create(properties={"core": IntegerAttr(core, i64)}, regions=[body]))
+    first = programs[0]
+    properties: dict[str, Attribute] = {
+        "sym_name": StringAttr(name),
+        "arch": ArchAttr(target),
+        "inputs": ArrayAttr([StringAttr(a.name) for a in first.inputs]),
+        "outputs": ArrayAttr([StringAttr(a.name) for a in first.outputs]),
+    }
+    return ModuleOp([structure.KernelOp.create(properties=properties, regions=[Region(Block(bodies))])])

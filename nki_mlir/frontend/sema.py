@@ -1,0 +1,307 @@
+"""Semantic functions: what an API call means, checked at the kernel's own line and recorded.
+
+Every function takes the destination first and mirrors one hardware instruction. Both API generations end here; the
+rules that are checked are the objects that the dialects verify with.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from nki_mlir.dialects.access import Access
+from nki_mlir.dialects.operands import figures
+from nki_mlir.frontend.errors import KernelError
+from nki_mlir.frontend.locations import here
+from nki_mlir.frontend.masks import AxisLimit, axis_limits, check_bounds, guards, restrict
+from nki_mlir.frontend.records import Record
+from nki_mlir.frontend.storage import Tile
+from nki_mlir.frontend.symbolic import Atom, Pred, Sym, bounds
+from nki_mlir.isa.dtypes import Dtype
+from nki_mlir.isa.enums import (
+    AccumulateCommand,
+    ActivationFunction,
+    AluOp,
+    AxisList,
+    DgeType,
+    Engine,
+    MatmultPerfMode,
+    MemorySpace,
+    OobMode,
+)
+from nki_mlir.isa.instructions import INSTRUCTIONS
+from nki_mlir.isa.instructions.base import Instruction
+from nki_mlir.isa.operands import Operand, Operands
+from nki_mlir.isa.rules import check_all
+
+if TYPE_CHECKING:
+    from nki_mlir.frontend.context import TraceContext
+
+AXES = {1: AxisList.X, 2: AxisList.XY, 3: AxisList.XYZ, 4: AxisList.XYZW}
+
+
+class NkiValidationError(KernelError, ValueError):
+    """A constraint of the hardware that an instruction of the kernel breaks."""
+
+
+class Number:
+    """An immediate: a Python number and the type it is encoded in."""
+
+    __slots__ = ("dtype", "value")
+
+    def __init__(self, value: float | int, dtype: Dtype) -> None:
+        self.value = value
+        self.dtype = dtype
+
+
+def number(value: Any, dtype: Dtype | None = None) -> Number:
+    """Returns an immediate. Without a type, an int is an i32 and a float an f32; numpy scalars keep their type."""
+    if dtype is None:
+        own = getattr(value, "dtype", None)
+        dtype = Dtype.from_api(own) if own is not None else Dtype.I32 if isinstance(value, int) else Dtype.F32
+    plain = value.item() if hasattr(value, "item") else value
+    return Number(int(plain) if dtype.is_integer else float(plain), dtype)
+
+
+Operandish = Tile | Number | None
+OUTPUTS = {name: frozenset(i.role_names[: i.outs]) for name, i in INSTRUCTIONS.items()}
+
+
+class Sema:
+    """The semantic functions of one trace."""
+
+    def __init__(self, context: "TraceContext") -> None:
+        self.context = context
+        self._admitted: set[Any] = set()
+
+    # Recording ----------------------------------------------------------------------------------------------------
+
+    def record(
+        self,
+        isa: str,
+        roles: Mapping[str, Operandish],
+        attributes: Mapping[str, Any],
+        *,
+        name: str | None = None,
+        mask: Pred | bool = True,
+        domain: str = "dst",
+        depth: int = 3,
+    ) -> None:
+        """Checks an instruction against the hardware's rules and records it.
+
+        `mask` shrinks the operands over the iteration domain of role `domain`, or guards the instruction; False
+        records nothing. `depth` is how many frames above this one the user's code begins.
+
+        Raises:
+            NkiValidationError: a rule of the instruction set does not hold.
+        """
+        if mask is False:
+            return
+        held = {role: value for role, value in roles.items() if value is not None}
+        given = {key: value for key, value in attributes.items() if value is not None}
+        predicates: tuple[Atom, ...] = ()
+        if mask is not True:
+            masked = self._masked(held, mask, domain)
+            if masked is None:
+                return
+            held, predicates = masked
+        for role, value in held.items():
+            if isinstance(value, Tile):
+                if value.grid is not None:
+                    check_bounds(value, mask)
+                held[role] = value.settled()
+        descriptor = INSTRUCTIONS[isa]
+        self._admit(descriptor, held, given)
+        context = self.context
+        for role in OUTPUTS[isa]:
+            written = held.get(role)
+            if isinstance(written, Tile):
+                written.allocation.written = True
+        if name is not None:
+            given["name"] = context.names.unique(name, numbered=False)
+        record = Record(descriptor, held, given, predicates, here(depth))
+        context.recorder.body.append(record)
+
+    def _masked(
+        self, roles: Mapping[str, Operandish], mask: Pred | bool, domain: str
+    ) -> "tuple[dict[str, Operandish], tuple[Atom, ...]] | None":
+        """Returns the operands that a mask leaves and the guards in it, or None if nothing is left."""
+        shape = roles[domain]
+        assert isinstance(shape, Tile)
+        limits, strangers = axis_limits(mask, shape)
+        left: dict[str, Operandish] = {}
+        for role, value in roles.items():
+            if isinstance(value, Tile):
+                check_bounds(value, mask)
+                cut = restrict(value, _aligned(limits, value)) if len(value.shape) <= len(limits) else value
+                if cut is None:
+                    return None
+                left[role] = cut
+            else:
+                left[role] = value
+        del strangers
+        return left, guards(mask)
+
+    def _admit(self, isa: Instruction, roles: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
+        """Checks the rules, once for each combination of shapes, types, partitions and parameters."""
+        signature: list[Any] = [isa.name]
+        encoded: list[tuple[str, Tile, Access, tuple[Any, ...]]] = []
+        for role, value in roles.items():
+            if isinstance(value, Tile):
+                access, variables = value.encode()
+                fields = access.data
+                signature.append((role, value.allocation.mem, fields.partition, fields.partition_pairs, fields.pairs, fields.dtype))
+                encoded.append((role, value, access, variables))
+            else:
+                signature.append((role, value.dtype, value.value))
+        signature.extend(attributes.items())
+        key = tuple(signature)
+        known = key in self._admitted
+        operands: dict[str, Any] = {}
+        for role, value, access, variables in encoded:
+            offset = access.data.offset
+            if known and isinstance(offset, int) and 0 <= offset + access.low and offset + access.high < _row(value, access):
+                continue
+            ranges = [(v.lo, v.hi - 1) for v in variables]
+            operands[role] = figures(access, value.allocation.mem, value.allocation.place, ranges)
+        if known and not operands:
+            return
+        for role, value, access, variables in encoded:
+            if role not in operands:
+                ranges = [(v.lo, v.hi - 1) for v in variables]
+                operands[role] = figures(access, value.allocation.mem, value.allocation.place, ranges)
+        for role, value in roles.items():
+            if isinstance(value, Number):
+                operands[role] = Operand(dtype=value.dtype, immediate=value.value)
+        found = check_all(isa.rules, Operands(operands, attributes), self.context.target)
+        if found is not None:
+            message, rule = found
+            raise NkiValidationError(f"{isa.name}: {message}", rule=rule.identifier)
+        self._admitted.add(key)
+
+    # Instructions -------------------------------------------------------------------------------------------------
+
+    def memset(self, dst: Tile, value: Any, engine: Engine | None, **how: Any) -> None:
+        dtype = dst.dtype if dst.dtype.is_integer and isinstance(value, int) else Dtype.F32
+        self.record("memset", {"dst": dst, "value": number(value, dtype)}, {"engine": engine}, **how)
+
+    def dma_copy(
+        self, dst: Tile, src: Tile, *, dge_type: DgeType | None = None, oob_mode: OobMode | None = None,
+        engine: Engine | None = None, **how: Any,
+    ) -> None:
+        attributes = {"dge_type": dge_type, "oob_mode": oob_mode, "engine": engine}
+        isa = "dma_copy"
+        if not src.on_chip and dst.on_chip:
+            isa = "dma_load"
+        elif src.on_chip and not dst.on_chip:
+            isa = "dma_save"
+        self.record(isa, {"dst": dst, "src": src}, attributes, **how)
+
+    def tensor_copy(self, dst: Tile, src: Tile, engine: Engine | None, **how: Any) -> None:
+        self.record("tensor_copy", {"dst": dst, "src": src}, {"engine": engine}, **how)
+
+    def tensor_tensor(self, dst: Tile, data1: Tile, data2: Tile, op: AluOp, engine: Engine | None, **how: Any) -> None:
+        self.record("tensor_tensor", {"dst": dst, "data1": data1, "data2": data2}, {"op": op, "engine": engine}, **how)
+
+    def tensor_scalar(
+        self, dst: Tile, data: Tile, op0: AluOp, operand0: Operandish, op1: AluOp | None, operand1: Operandish,
+        *, reverse0: bool = False, reverse1: bool = False, engine: Engine | None = None, **how: Any,
+    ) -> None:
+        roles = {"dst": dst, "data": data, "operand0": operand0, "operand1": operand1}
+        attributes = {"op0": op0, "op1": op1, "reverse0": reverse0 or None, "reverse1": reverse1 or None, "engine": engine}
+        self.record("tensor_scalar", roles, attributes, **how)
+
+    def scalar_tensor_tensor(
+        self, dst: Tile, data: Tile, op0: AluOp, operand0: Operandish, op1: AluOp, operand1: Tile,
+        *, reverse0: bool = False, reverse1: bool = False, engine: Engine | None = None, **how: Any,
+    ) -> None:
+        roles = {"dst": dst, "data": data, "operand0": operand0, "operand1": operand1}
+        attributes = {"op0": op0, "op1": op1, "reverse0": reverse0 or None, "reverse1": reverse1 or None, "engine": engine}
+        self.record("scalar_tensor_tensor", roles, attributes, **how)
+
+    def activation(
+        self, dst: Tile, func: ActivationFunction, data: Tile, bias: Operandish, scale: Operandish,
+        *, reduce_op: AluOp | None = None, reduce_res: Tile | None = None,
+        accumulate: AccumulateCommand | None = None, **how: Any,
+    ) -> None:
+        roles = {"dst": dst, "reduce_res": reduce_res, "data": data, "bias": bias, "scale": scale}
+        self.record("activation", roles, {"func": func, "accumulate": accumulate, "reduce_op": reduce_op}, **how)
+
+    def reciprocal(self, dst: Tile, data: Tile, **how: Any) -> None:
+        self.record("reciprocal", {"dst": dst, "data": data}, {}, **how)
+
+    def tensor_reduce(self, dst: Tile, op: AluOp, data: Tile, axes: int, *, negate: bool = False, **how: Any) -> None:
+        """Reduces the innermost `axes` dimensions of `data`."""
+        attributes = {"op": op, "axis": AXES[axes], "negate": negate or None}
+        self.record("tensor_reduce", {"dst": dst, "data": data}, attributes, **how)
+
+    def partition_reduce(self, dst: Tile, op: AluOp, data: Tile, **how: Any) -> None:
+        self.record("partition_reduce", {"dst": dst, "data": data}, {"op": op}, **how)
+
+    def bn_stats(self, dst: Tile, data: Tile, **how: Any) -> None:
+        self.record("bn_stats", {"dst": dst, "data": data}, {}, **how)
+
+    def bn_aggr(self, dst: Tile, data: Tile, **how: Any) -> None:
+        self.record("bn_aggr", {"dst": dst, "data": data}, {}, **how)
+
+    def iota(
+        self, dst: Tile, pattern: Sequence[tuple[int, int]], offset: int, channel_multiplier: int, **how: Any
+    ) -> None:
+        attributes = {"pattern": tuple(pattern), "offset": offset, "channel_multiplier": channel_multiplier}
+        self.record("iota", {"dst": dst}, attributes, **how)
+
+    def affine_select(
+        self, dst: Tile, pattern: Sequence[tuple[int, int]], offset: int, channel_multiplier: int, on_true: Tile,
+        on_false: float, cmp_op: AluOp, **how: Any,
+    ) -> None:
+        attributes = {
+            "pattern": tuple(pattern), "offset": offset, "channel_multiplier": channel_multiplier, "cmp_op": cmp_op,
+        }
+        roles = {"dst": dst, "on_true": on_true, "on_false": number(on_false, Dtype.F32)}
+        self.record("affine_select", roles, attributes, **how)
+
+    def select(self, dst: Tile, predicate: Tile, on_true: Operandish, on_false: Operandish, **how: Any) -> None:
+        roles = {"dst": dst, "predicate": predicate, "on_true": on_true, "on_false": on_false}
+        self.record("select", roles, {}, **how)
+
+    def copy_predicated(self, dst: Tile, src: Operandish, predicate: Tile, *, reverse_pred: bool = False, **how: Any) -> None:
+        roles = {"dst": dst, "src": src, "predicate": predicate}
+        self.record("copy_predicated", roles, {"reverse_pred": reverse_pred or None}, **how)
+
+    def matmul(
+        self, dst: Tile, stationary: Tile, moving: Tile, *, accumulate: Any = None, is_transpose: bool = False,
+        is_stationary_onezero: bool = False, is_moving_onezero: bool = False,
+        tile_position: tuple[Any, ...] | None = None, tile_size: tuple[Any, ...] | None = None,
+        perf_mode: MatmultPerfMode | None = None, **how: Any,
+    ) -> None:
+        """`accumulate`: True adds, False overwrites, None overwrites what was not written before and adds to the rest."""
+        attributes = {
+            "is_transpose": is_transpose or None,
+            "is_stationary_onezero": is_stationary_onezero or None,
+            "is_moving_onezero": is_moving_onezero or None,
+            "accumulate": None if accumulate is None else int(accumulate),
+            "tile_position": tile_position or None,
+            "tile_size": tile_size or None,
+            "perf_mode": None if perf_mode is MatmultPerfMode.NONE else perf_mode,
+        }
+        roles = {"dst": dst, "stationary": stationary, "moving": moving}
+        self.record("matmul", roles, attributes, **how)
+
+    def transpose(self, dst: Tile, data: Tile, engine: Engine | None, **how: Any) -> None:
+        """Transposes on the Tensor engine when the destination is in PSUM, else on the Vector engine."""
+        if engine in (None, Engine.UNASSIGNED):
+            engine = Engine.PE if dst.buffer is MemorySpace.PSUM else Engine.DVE
+        self.record("transpose", {"dst": dst, "data": data}, {"engine": engine}, **how)
+
+
+def _row(tile: Tile, access: Access) -> int:
+    return tile.allocation.mem.row_bytes // access.data.dtype.size
+
+
+def _aligned(limits: "list[AxisLimit | None]", view: Tile) -> "list[AxisLimit | None]":
+    """Aligns the limits of the iteration domain with the trailing dimensions of another operand."""
+    rank = len(view.shape)
+    return limits[len(limits) - rank :] if rank < len(limits) else limits
+
+
+def is_constant(value: Any) -> bool:
+    """Whether an index is a number already."""
+    return not isinstance(value, Sym) or bounds(value)[0] == bounds(value)[1]

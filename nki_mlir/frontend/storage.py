@@ -1,0 +1,166 @@
+"""Storage as a trace allocates it, and views that know their access pattern."""
+
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from nki_mlir.dialects import affine
+from nki_mlir.dialects.access import Access, AccessFields, Pair, merged, numbered
+from nki_mlir.dialects.affine import Expr
+from nki_mlir.dialects.attributes import MemFields, MemType
+from nki_mlir.frontend.errors import NKITypeError, err_ambiguous_tensor_truth_value, err_view_shape
+from nki_mlir.frontend.subscripts import FREE, PARTITION
+from nki_mlir.frontend.symbolic import Sym, Var
+from nki_mlir.frontend.tensors import Storage, View
+from nki_mlir.isa.dtypes import Dtype
+from nki_mlir.isa.enums import MemorySpace, TensorKind
+
+if TYPE_CHECKING:
+    from nki_mlir.frontend.records import Loop
+
+MAXIMUM_PAIRS = 4
+"""Free pairs that fit in an instruction beside its partition pair (rule BIR049)."""
+
+
+class Allocation(Storage):
+    """Storage of one trace.
+
+    mem      the storage's type in the IR
+    kind     what the tensor is to the outside
+    written  whether some instruction writes it
+    place    (first partition, byte address) that the kernel chose, or None
+    """
+
+    __slots__ = ("kind", "mem", "place", "written")
+
+    def __init__(
+        self,
+        shape: Sequence[int],
+        dtype: Dtype,
+        space: MemorySpace,
+        name: str,
+        *,
+        partition_dim: int = 0,
+        scope: "Loop | None" = None,
+        kind: TensorKind = TensorKind.INTERNAL,
+        place: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__(shape, dtype, space, name, partition_dim, scope)
+        inner = self.shape[self.partition_dim :] if self.on_chip else self.shape
+        self.mem = MemType(MemFields(space, inner, dtype, prod(self.shape[: self.partition_dim])))
+        self.kind = kind
+        self.written = False
+        self.place = place
+
+
+class Tile(View):
+    """A view that computes its access pattern once."""
+
+    __slots__ = ("_encoded",)
+
+    _encoded: "tuple[Access, tuple[Var, ...]]"
+    __array_priority__ = 1000
+
+    # What Python or numpy would ask of a tensor's values, which do not exist while tracing.
+
+    def __bool__(self) -> bool:
+        raise err_ambiguous_tensor_truth_value()
+
+    def __iter__(self) -> NoReturn:
+        raise NKITypeError(f"cannot iterate over tensor {self.label}; use an index", rule="tensor_iteration")
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __contains__(self, item: object) -> NoReturn:
+        raise NKITypeError(f"'in' needs the values of {self.label}, which do not exist while tracing", rule="tensor_value")
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise NKITypeError(f"tensor {self.label} has no values while tracing", rule="tensor_value")
+
+    def __index__(self) -> NoReturn:
+        raise NKITypeError(f"tensor {self.label} is no number; its values do not exist while tracing", rule="tensor_value")
+
+    def __float__(self) -> NoReturn:
+        raise NKITypeError(f"tensor {self.label} is no number; its values do not exist while tracing", rule="tensor_value")
+
+    __int__ = __index__
+
+    @property
+    def allocation(self) -> Allocation:
+        """The storage as this trace allocated it."""
+        storage = self.storage
+        assert isinstance(storage, Allocation)
+        return storage
+
+    @property
+    def buffer(self) -> MemorySpace:
+        """The memory space of the storage."""
+        return MemorySpace(self.storage.space)
+
+    def encode(self) -> "tuple[Access, tuple[Var, ...]]":
+        """Returns the access pattern and the loop variables that are its d0, d1, …"""
+        try:
+            return self._encoded
+        except AttributeError:
+            self._encoded = encoded(self)
+            return self._encoded
+
+
+def encoded(view: View) -> "tuple[Access, tuple[Var, ...]]":
+    """Returns the access pattern of a settled view, and the loop variables that are its index values in order.
+
+    Raises:
+        NKITypeError: the view spans several blocks.
+        NKIValueError: on chip, a free dimension stands before the partition dimension.
+    """
+    pattern = view.pattern()
+    variables: dict[Var, int] = {}
+    on_chip = view.on_chip
+    if on_chip and PARTITION in pattern.order[1:] and pattern.order[0] == FREE:
+        raise err_view_shape("access", f"the partition dimension of {view.label} must come first")
+    fields = AccessFields(
+        _expr(pattern.block, variables),
+        _expr(pattern.partition, variables) if on_chip else None,
+        _pairs(pattern.partition_pairs, variables) or (Pair(1, 1),) if on_chip else None,
+        _expr(pattern.free, variables),
+        _few(_pairs(pattern.free_pairs, variables) or (Pair(1, 1),), on_chip),
+        view.dtype,
+    )
+    if not variables:
+        return Access(fields), ()
+    access, order = numbered(fields)
+    names = list(variables)
+    return access, tuple(names[number] for number in order)
+
+
+def _few(pairs: tuple[Pair, ...], on_chip: bool) -> tuple[Pair, ...]:
+    return merged(pairs) if on_chip and len(pairs) > MAXIMUM_PAIRS else pairs
+
+
+def _pairs(pairs: Any, variables: dict[Var, int]) -> tuple[Pair, ...]:
+    out: list[Pair] = []
+    for step, number in pairs:
+        if isinstance(number, tuple):
+            size, bounds = number
+            out.append(Pair(step, size, tuple(_expr(bound, variables) for bound in bounds)))
+        else:
+            out.append(Pair(step, number))
+    return tuple(out)
+
+
+def _expr(value: "int | Sym", variables: dict[Var, int]) -> Expr:
+    """Turns an index, affine in loop variables, into an expression over their numbers in `variables`."""
+    if isinstance(value, int):
+        return value
+    terms: list[tuple[int, int]] = []
+    for term, coefficient in value.terms.items():
+        assert isinstance(term, Var), term
+        terms.append((coefficient, variables.setdefault(term, len(variables))))
+    return affine.make(value.const, terms)
+
+
+def expression(value: "int | Sym") -> "tuple[Expr, tuple[Var, ...]]":
+    """Returns an index as an expression, and the loop variables that are its d0, d1, …"""
+    variables: dict[Var, int] = {}
+    return _expr(value, variables), tuple(variables)

@@ -1,0 +1,126 @@
+"""Source positions: `Pos` of a KLR file is the location of an op.
+
+A position with an end is the fusion of two places, its start and its end; a line or column is Python's on disk (columns
+from 0) and MLIR's in the IR (columns from 1).
+"""
+
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    CallSiteLoc,
+    FileLineColLoc,
+    FusedLoc,
+    IntAttr,
+    LocationAttr,
+    NameLoc,
+    NoneAttr,
+    StringAttr,
+    UnknownLoc,
+)
+from xdsl.ir import Attribute
+
+from nki_mlir.diagnostics import Location
+from nki_mlir.interchange.klr.schema import Record, make
+
+NO_FILE = "<kernel>"
+"""The file of a location whose position on disk names none."""
+
+
+def _make(cls: type[Any], **parameters: Any) -> Any:
+    """Returns an attribute without the verification that can find nothing here and takes most of the time."""
+    attribute = object.__new__(cls)
+    for name, value in parameters.items():
+        object.__setattr__(attribute, name, value)
+    return attribute
+
+
+class Locations:
+    """The location attributes of one file; statements of one line share theirs."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Any, ...], tuple[LocationAttr, bool]] = {}
+        self._files: dict[str, StringAttr] = {}
+        self._integers: dict[int, IntAttr] = {}
+
+    def of(self, pos: Record) -> tuple[LocationAttr, bool]:
+        """Returns the location of a position, and whether it gives back the whole position."""
+        key = tuple(pos)
+        known = self._known.get(key)
+        if known is None:
+            line, column, line_end, column_end, file = key
+            name = NO_FILE if file is None else file
+            location: LocationAttr = self._place(name, line, column)
+            if line_end is not None and column_end is not None:
+                places = _make(ArrayAttr, data=(location, self._place(name, line_end, column_end)))
+                location = cast(LocationAttr, _make(FusedLoc, locations=places, metadata=NoneAttr()))
+            known = self._known[key] = (location, position_of(location) == pos)
+        return known
+
+    def _place(self, name: str, line: int, column: int) -> FileLineColLoc:
+        file = self._files.get(name)
+        if file is None:
+            file = self._files[name] = StringAttr(name)
+        return _make(FileLineColLoc, filename=file, line=self._integer(line), column=self._integer(column + 1))
+
+    def _integer(self, value: int) -> IntAttr:
+        known = self._integers.get(value)
+        if known is None:
+            known = self._integers[value] = IntAttr(value)
+        return known
+
+
+def error_location(pos: Record) -> Location:
+    """Returns a position as the place of an error."""
+    return Location(pos.filename or NO_FILE, pos.line, pos.column + 1)
+
+
+def place_of(location: Attribute) -> Location | None:
+    """Returns the place that a location begins at, if it is known."""
+    start, _ = _ends(location)
+    return None if start is None else Location(start.filename.data, start.line.data, start.column.data)
+
+
+def position_of(location: Attribute) -> Record:
+    """Returns the position on disk of a location; line 0 of no file where it is not known."""
+    start, end = _ends(location)
+    if start is None:
+        return make("Pos", line=0, column=0, lineEnd=None, columnEnd=None, filename=None)
+    file = start.filename.data
+    return make(
+        "Pos",
+        line=start.line.data,
+        column=_column(start),
+        lineEnd=None if end is None else end.line.data,
+        columnEnd=None if end is None else _column(end),
+        filename=None if file == NO_FILE else file,
+    )
+
+
+def _column(place: FileLineColLoc) -> int:
+    return max(place.column.data - 1, 0)
+
+
+def _ends(location: Attribute) -> tuple[FileLineColLoc | None, FileLineColLoc | None]:
+    """Returns start and end of a location: of a call those of the callee, of several those of the first known."""
+    match location:
+        case FileLineColLoc():
+            return location, None
+        case NameLoc():
+            return _ends(location.location)
+        case CallSiteLoc():
+            found = _ends(location.callee)
+            return _ends(location.caller) if found[0] is None else found
+        case FusedLoc():
+            parts = cast("tuple[Attribute, ...]", getattr(location.locations, "data", ()))
+            match parts:
+                case (FileLineColLoc() as start, FileLineColLoc() as end) if start.filename == end.filename:
+                    return start, end
+                case _:
+                    ends = (_ends(part) for part in parts)
+                    return next((found for found in ends if found[0] is not None), (None, None))
+        case _:
+            return None, None
+
+
+UNKNOWN = UnknownLoc()

@@ -1,0 +1,517 @@
+"""`nki.isa`: one function for each instruction, destination first.
+
+Engines, commands and modes are the published enums. A function records its instruction and returns a handle.
+"""
+
+from collections.abc import Sequence
+from enum import Enum, IntEnum
+from typing import Any, TypeVar
+
+from nki_mlir.diagnostics import NkiError
+from nki_mlir.frontend.context import nki_ctx
+from nki_mlir.frontend.errors import (
+    NKISyntaxError,
+    NKITypeError,
+    err_operand_cannot_be_none,
+    err_unexpected_type_of_operand,
+)
+from nki_mlir.frontend.sema import NkiValidationError, Number, Operandish, Sema, number
+from nki_mlir.frontend.storage import Tile
+from nki_mlir.isa import enums
+from nki_mlir.isa.dtypes import Dtype
+from nki_mlir.isa.enums import AccumulateCommand, ActivationFunction, AluOp, DgeType, MatmultPerfMode, OobMode
+from nki_mlir.isa.target import default_target
+
+P = TypeVar("P", bound=enums.Published)
+
+
+class engine(IntEnum):
+    """The engine that runs an instruction; unknown lets the compiler choose."""
+
+    unknown = 0
+    tensor = 1
+    scalar = 2
+    gpsimd = 3
+    dma = 4
+    vector = 5
+    sync = 6
+
+
+class reduce_cmd(IntEnum):
+    """What an instruction does with its accumulator."""
+
+    idle = 0
+    reset = 1
+    reduce = 2
+    reset_reduce = 3
+    load_reduce = 4
+
+
+class dge_mode(IntEnum):
+    """Who makes the descriptors of a DMA."""
+
+    unknown = 0
+    swdge = 1
+    hwdge = 2
+    none = 3
+
+
+class oob_mode(IntEnum):
+    """What an indirect access out of bounds does."""
+
+    error = 0
+    skip = 1
+
+
+class matmul_perf_mode(Enum):
+    """How the Tensor engine reads its inputs."""
+
+    none = "none"
+    double_row = "double_row"
+
+
+class nc_version(IntEnum):
+    """Hardware generations."""
+
+    gen2 = 2
+    gen3 = 3
+    gen4 = 4
+
+
+class NkiInstruction:
+    """The handle of a recorded instruction."""
+
+    __slots__ = ()
+
+
+HANDLE = NkiInstruction()
+
+unknown_engine, tensor_engine, scalar_engine = engine.unknown, engine.tensor, engine.scalar
+gpsimd_engine, vector_engine = engine.gpsimd, engine.vector
+
+__all__ = ["HANDLE", "NkiInstruction", "NkiValidationError", "dge_mode", "engine", "nc_version", "oob_mode", "reduce_cmd"]
+
+
+def get_nc_version() -> nc_version:
+    """Returns the generation that the kernel is traced for, outside of a kernel the default one."""
+    context = nki_ctx(allow_none=True)
+    target = default_target() if context is None else context.target  # pyright: ignore[reportUnnecessaryComparison]
+    return nc_version(target.version)
+
+
+# Arguments ------------------------------------------------------------------------------------------------------
+
+
+def tile_of(api: str, operand: str, value: Any) -> Tile:
+    """Returns an operand that must be a tensor.
+
+    Raises:
+        NKIValueError: it is None.
+        NKITypeError: it is something else.
+    """
+    if isinstance(value, Tile):
+        return value
+    if value is None:
+        raise err_operand_cannot_be_none(api, operand)
+    raise err_unexpected_type_of_operand(api, operand, value, "a tensor")
+
+
+def operand_of(api: str, operand: str, value: Any) -> Operandish:
+    """Returns an operand that may be a tensor, a number or None."""
+    if value is None or isinstance(value, Tile | Number):
+        return value
+    if isinstance(value, int | float) or hasattr(value, "item"):
+        return number(value)
+    raise err_unexpected_type_of_operand(api, operand, value, "a tensor or a number")
+
+
+def token(api: str, parameter: str, value: Any, kind: type[P]) -> P:
+    """Returns the member of a published enum that an op token, an API enum or a name means.
+
+    Raises:
+        NKIValueError: it is None.
+        NKISyntaxError: it is none of them.
+    """
+    if value is None:
+        raise err_operand_cannot_be_none(api, parameter)
+    if isinstance(value, kind):
+        return value
+    try:
+        return kind.from_api(value.name if isinstance(value, Enum) else value)
+    except NkiError as error:
+        raise NKISyntaxError(f"{api}: {parameter}: {error}", rule="instruction_unsupported_op") from None
+
+
+def optional(api: str, parameter: str, value: Any, kind: type[P]) -> P | None:
+    """Returns the member that a value means, None for None and for `unknown`."""
+    if value is None or getattr(value, "name", None) == "unknown":
+        return None
+    return token(api, parameter, value, kind)
+
+
+def _sema() -> Sema:
+    return nki_ctx().sema
+
+
+# Tensor engine --------------------------------------------------------------------------------------------------
+
+
+def nc_matmul(
+    dst: Any,
+    stationary: Any,
+    moving: Any,
+    is_stationary_onezero: bool = False,
+    is_moving_onezero: bool = False,
+    is_transpose: bool = False,
+    accumulate: bool | None = None,
+    tile_position: Sequence[Any] = (),
+    tile_size: Sequence[Any] = (),
+    perf_mode: Any = matmul_perf_mode.none,
+    name: str | None = None,
+) -> NkiInstruction:
+    """dst[M, N] (+)= transpose(stationary[K, M]) @ moving[K, N] in fp32; dst in PSUM.
+
+    `accumulate`: True adds, False overwrites, None overwrites at first and adds later.
+    """
+    api = "nc_matmul"
+    _sema().matmul(
+        tile_of(api, "dst", dst),
+        tile_of(api, "stationary", stationary),
+        tile_of(api, "moving", moving),
+        accumulate=accumulate,
+        is_transpose=is_transpose,
+        is_stationary_onezero=is_stationary_onezero,
+        is_moving_onezero=is_moving_onezero,
+        tile_position=tuple(tile_position),
+        tile_size=tuple(tile_size),
+        perf_mode=optional(api, "perf_mode", perf_mode, MatmultPerfMode),
+        name=name,
+    )
+    return HANDLE
+
+
+def nc_transpose(dst: Any, data: Any, engine: Any = None, name: str | None = None) -> NkiInstruction:
+    """dst[F, P] = data[P, F], bit by bit; on the Tensor engine when dst is in PSUM, else on the Vector engine."""
+    api = "nc_transpose"
+    chosen = optional(api, "engine", engine, enums.Engine)
+    _sema().transpose(tile_of(api, "dst", dst), tile_of(api, "data", data), chosen, name=name)
+    return HANDLE
+
+
+# Scalar engine --------------------------------------------------------------------------------------------------
+
+
+def activation(
+    dst: Any,
+    op: Any,
+    data: Any,
+    bias: Any = None,
+    scale: Any = 1.0,
+    reduce_op: Any = None,
+    reduce_res: Any = None,
+    reduce_cmd: Any = reduce_cmd.idle,
+    name: str | None = None,
+) -> NkiInstruction:
+    """dst = op(data * scale + bias); `reduce_cmd` says what the accumulator does with the sum of dst."""
+    api = "activation"
+    command = token(api, "reduce_cmd", reduce_cmd, AccumulateCommand)
+    if command is AccumulateCommand.LOAD_ACCUMULATE:
+        raise NKISyntaxError("activation: reduce_cmd load_reduce is not one of this instruction", rule="reduce_cmd")
+    _sema().activation(
+        tile_of(api, "dst", dst),
+        token(api, "op", op, ActivationFunction),
+        tile_of(api, "data", data),
+        operand_of(api, "bias", bias),
+        scale_of(api, scale),
+        reduce_op=None if reduce_op is None else token(api, "reduce_op", reduce_op, AluOp),
+        reduce_res=None if reduce_res is None else tile_of(api, "reduce_res", reduce_res),
+        accumulate=None if command is AccumulateCommand.IDLE else command,
+        name=name,
+    )
+    return HANDLE
+
+
+def scale_of(api: str, scale: Any) -> Operandish:
+    """Returns the scale of an activation, None for 1.0; numbers are fp32."""
+    if isinstance(scale, int | float):
+        return None if scale == 1.0 else number(float(scale), Dtype.F32)
+    return operand_of(api, "scale", scale)
+
+
+def activation_reduce(
+    dst: Any,
+    op: Any,
+    data: Any,
+    reduce_op: Any,
+    reduce_res: Any,
+    bias: Any = None,
+    scale: Any = 1.0,
+    name: str | None = None,
+) -> NkiInstruction:
+    """dst = op(data * scale + bias), and reduce_res = the sum of dst over its free dimensions."""
+    return activation(dst, op, data, bias, scale, reduce_op, reduce_res, AccumulateCommand.ZERO_ACCUMULATE, name)
+
+
+# Vector engine --------------------------------------------------------------------------------------------------
+
+
+def tensor_tensor(
+    dst: Any, data1: Any, data2: Any, op: Any, engine: Any = engine.unknown, name: str | None = None
+) -> NkiInstruction:
+    """dst = data1 op data2, element by element."""
+    api = "tensor_tensor"
+    _sema().tensor_tensor(
+        tile_of(api, "dst", dst),
+        tile_of(api, "data1", data1),
+        tile_of(api, "data2", data2),
+        token(api, "op", op, AluOp),
+        optional(api, "engine", engine, enums.Engine),
+        name=name,
+    )
+    return HANDLE
+
+
+def tensor_scalar(
+    dst: Any,
+    data: Any,
+    op0: Any,
+    operand0: Any,
+    reverse0: bool = False,
+    op1: Any = None,
+    operand1: Any = None,
+    reverse1: bool = False,
+    engine: Any = engine.unknown,
+    name: str | None = None,
+) -> NkiInstruction:
+    """dst = (data op0 operand0) op1 operand1; operands are numbers or one value a partition."""
+    api = "tensor_scalar"
+    _sema().tensor_scalar(
+        tile_of(api, "dst", dst),
+        tile_of(api, "data", data),
+        token(api, "op0", op0, AluOp),
+        operand_of(api, "operand0", operand0),
+        None if op1 is None else token(api, "op1", op1, AluOp),
+        operand_of(api, "operand1", operand1),
+        reverse0=reverse0,
+        reverse1=reverse1,
+        engine=optional(api, "engine", engine, enums.Engine),
+        name=name,
+    )
+    return HANDLE
+
+
+def scalar_tensor_tensor(
+    dst: Any,
+    data: Any,
+    op0: Any,
+    operand0: Any,
+    op1: Any,
+    operand1: Any,
+    reverse0: bool = False,
+    reverse1: bool = False,
+    name: str | None = None,
+) -> NkiInstruction:
+    """dst = (data op0 operand0) op1 operand1 with a whole tile as operand1."""
+    api = "scalar_tensor_tensor"
+    _sema().scalar_tensor_tensor(
+        tile_of(api, "dst", dst),
+        tile_of(api, "data", data),
+        token(api, "op0", op0, AluOp),
+        operand_of(api, "operand0", operand0),
+        token(api, "op1", op1, AluOp),
+        tile_of(api, "operand1", operand1),
+        reverse0=reverse0,
+        reverse1=reverse1,
+        name=name,
+    )
+    return HANDLE
+
+
+def reduced_dims(api: str, axis: Any, rank: int) -> int:
+    """Returns how many of the innermost dimensions `axis` names.
+
+    Raises:
+        NKISyntaxError: the axes are not consecutive up to the last one, or one is the partition axis.
+    """
+    axes = sorted(int(a) % rank if -rank <= int(a) < rank else int(a) for a in (axis if isinstance(axis, Sequence) else [axis]))
+    if not axes:
+        raise NKISyntaxError(f"{api}: Empty axis not supported", rule="axis")
+    if 0 in axes:
+        raise NKISyntaxError(f"{api}: Reduction on partition axes is not supported", rule="axis")
+    if axes != list(range(rank - len(axes), rank)) or len(axes) > 4:
+        raise NKISyntaxError(
+            f"{api}: axis is {axes}; it must be up to 4 consecutive axes that end at the last one, {rank - 1}", rule="axis"
+        )
+    return len(axes)
+
+
+def tensor_reduce(
+    dst: Any, op: Any, data: Any, axis: Any, negate: bool = False, keepdims: bool = False, name: str | None = None
+) -> NkiInstruction:
+    """dst = reduction of the trailing free axes of data; `negate` multiplies by -1."""
+    api = "tensor_reduce"
+    source = tile_of(api, "data", data)
+    axes = reduced_dims(api, axis, source.ndim)
+    _sema().tensor_reduce(
+        tile_of(api, "dst", dst), token(api, "op", op, AluOp), source, axes, negate=negate, name=name
+    )
+    return HANDLE
+
+
+def tensor_partition_reduce(dst: Any, op: Any, data: Any, name: str | None = None) -> NkiInstruction:
+    """dst[1, …] = reduction of data over its partitions."""
+    api = "tensor_partition_reduce"
+    _sema().partition_reduce(
+        tile_of(api, "dst", dst), token(api, "op", op, AluOp), tile_of(api, "data", data), name=name
+    )
+    return HANDLE
+
+
+def tensor_copy(dst: Any, src: Any, engine: Any = engine.unknown, name: str | None = None) -> NkiInstruction:
+    """dst = src on chip; a cast goes through fp32."""
+    api = "tensor_copy"
+    chosen = optional(api, "engine", engine, enums.Engine)
+    _sema().tensor_copy(tile_of(api, "dst", dst), tile_of(api, "src", src), chosen, name=name)
+    return HANDLE
+
+
+def tensor_copy_predicated(
+    dst: Any, src: Any, predicate: Any, reverse_pred: bool = False, name: str | None = None
+) -> NkiInstruction:
+    """dst = src where predicate is not 0 (is 0 with reverse_pred); src is a tile or a number."""
+    api = "tensor_copy_predicated"
+    _sema().copy_predicated(
+        tile_of(api, "dst", dst),
+        operand_of(api, "src", src),
+        tile_of(api, "predicate", predicate),
+        reverse_pred=reverse_pred,
+        name=name,
+    )
+    return HANDLE
+
+
+def select_reduce(
+    dst: Any,
+    predicate: Any,
+    on_true: Any,
+    on_false: Any,
+    reduce_res: Any = None,
+    reduce_cmd: Any = reduce_cmd.idle,
+    reduce_op: Any = None,
+    reverse_pred: bool = False,
+    name: str | None = None,
+) -> NkiInstruction:
+    """dst = predicate ? on_true : on_false.
+
+    Raises:
+        NKITypeError: a reduction, which this front end does not have yet.
+    """
+    api = "select_reduce"
+    if reduce_res is not None or token(api, "reduce_cmd", reduce_cmd, AccumulateCommand) is not AccumulateCommand.IDLE:
+        raise NKITypeError("select_reduce: the reduction is not supported by this front end", rule="select_reduce")
+    first, second = operand_of(api, "on_true", on_true), operand_of(api, "on_false", on_false)
+    if reverse_pred:
+        first, second = second, first
+    _sema().select(tile_of(api, "dst", dst), tile_of(api, "predicate", predicate), first, second, name=name)
+    return HANDLE
+
+
+def bn_stats(dst: Any, data: Any, name: str | None = None) -> NkiInstruction:
+    """dst[P, 6] = count, mean, variance * count of the even and of the odd elements."""
+    _sema().bn_stats(tile_of("bn_stats", "dst", dst), tile_of("bn_stats", "data", data), name=name)
+    return HANDLE
+
+
+def bn_aggr(dst: Any, data: Any, name: str | None = None) -> NkiInstruction:
+    """dst[P, 2] = mean and population variance of (count, mean, variance * count) triples."""
+    _sema().bn_aggr(tile_of("bn_aggr", "dst", dst), tile_of("bn_aggr", "data", data), name=name)
+    return HANDLE
+
+
+def reciprocal(dst: Any, data: Any, name: str | None = None) -> NkiInstruction:
+    """dst = 1 / data on the Vector engine."""
+    _sema().reciprocal(tile_of("reciprocal", "dst", dst), tile_of("reciprocal", "data", data), name=name)
+    return HANDLE
+
+
+def memset(dst: Any, value: Any, engine: Any = engine.unknown, name: str | None = None) -> NkiInstruction:
+    """dst = value in every element."""
+    api = "memset"
+    if not isinstance(value, int | float) and not hasattr(value, "item"):
+        raise err_unexpected_type_of_operand(api, "value", value, "a number")
+    plain = value.item() if hasattr(value, "item") else value
+    _sema().memset(tile_of(api, "dst", dst), plain, optional(api, "engine", engine, enums.Engine), name=name)
+    return HANDLE
+
+
+# GpSimd engine --------------------------------------------------------------------------------------------------
+
+
+def _pattern(api: str, pattern: Any) -> list[tuple[int, int]]:
+    try:
+        return [(int(step), int(count)) for step, count in pattern]
+    except (TypeError, ValueError):
+        raise NKITypeError(f"{api}: pattern must be [[step, count], …], got {pattern!r}", rule="pattern") from None
+
+
+def iota(
+    dst: Any, pattern: Any, offset: int = 0, channel_multiplier: int = 0, name: str | None = None
+) -> NkiInstruction:
+    """dst[c, …] = offset + c * channel_multiplier + sum of index * step, in int32."""
+    api = "iota"
+    _sema().iota(tile_of(api, "dst", dst), _pattern(api, pattern), offset, channel_multiplier, name=name)
+    return HANDLE
+
+
+def affine_select(
+    dst: Any,
+    pattern: Any,
+    channel_multiplier: int,
+    on_true_tile: Any,
+    on_false_value: Any,
+    cmp_op: Any = "equal",
+    offset: int = 0,
+    name: str | None = None,
+) -> NkiInstruction:
+    """dst = on_true_tile where the affine value of the position compares true with 0, else on_false_value."""
+    api = "affine_select"
+    _sema().affine_select(
+        tile_of(api, "dst", dst),
+        _pattern(api, pattern),
+        offset,
+        channel_multiplier,
+        tile_of(api, "on_true_tile", on_true_tile),
+        on_false_value,
+        token(api, "cmp_op", cmp_op, AluOp),
+        name=name,
+    )
+    return HANDLE
+
+
+# DMA ------------------------------------------------------------------------------------------------------------
+
+
+def dma_copy(
+    dst: Any,
+    src: Any,
+    priority: int | None = None,
+    oob_mode: Any = oob_mode.error,
+    dge_mode: Any = dge_mode.unknown,
+    engine: Any = engine.unknown,
+    name: str | None = None,
+) -> NkiInstruction:
+    """dst = src between HBM and SBUF, element by element in order; a cast goes through fp32."""
+    api = "dma_copy"
+    target, source = tile_of(api, "dst", dst), tile_of(api, "src", src)
+    for operand, tile in (("dst", target), ("src", source)):
+        if tile.buffer is enums.MemorySpace.PSUM:
+            raise NkiValidationError(f"{api}: {operand} is in psum, which a DMA of this API cannot reach", rule="X-DMAMEM")
+    _sema().dma_copy(
+        target,
+        source,
+        dge_type=optional(api, "dge_mode", dge_mode, DgeType),
+        oob_mode=None if token(api, "oob_mode", oob_mode, OobMode) is OobMode.ERROR else OobMode.SKIP,
+        engine=optional(api, "engine", engine, enums.Engine),
+        name=name,
+    )
+    return HANDLE

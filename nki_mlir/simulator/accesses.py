@@ -1,0 +1,232 @@
+"""Accesses compiled to strided views of memory, with their bounds checked.
+
+An access that names no loop variable or register is one view, made once. Any other is made anew whenever it is used:
+by a function of a few lines if the bounds of the loops prove that it stays inside its storage, else by one that checks.
+"""
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from nki_mlir.diagnostics import NkiError
+from nki_mlir.dialects import affine
+from nki_mlir.dialects.access import Access, Pair
+from nki_mlir.dialects.affine import Expr, Interval
+from nki_mlir.simulator.expressions import Slots, compiled
+from nki_mlir.simulator.memory import WHOLE, Array, Place, Storage, unsigned
+
+
+class Position(NamedTuple):
+    """Where an access is at this moment: its block, first partition and element, and the numbers of its pairs."""
+
+    block: int
+    partition: int
+    element: int
+    nums: tuple[int, ...]
+
+
+class CompiledAccess:
+    """One access to one storage, where index value k of the access is in slot `numbers[k]`.
+
+    `ranges[k]` bounds that index value; None stands for a register or a loop without iterations.
+    """
+
+    __slots__ = (
+        "_block",
+        "_checked_registers",
+        "_element",
+        "_masks",
+        "_partition",
+        "_place",
+        "access",
+        "dtype",
+        "fast",
+        "numbers",
+        "position",
+        "row",
+        "size",
+        "slots",
+        "steps",
+        "storage",
+    )
+
+    def __init__(
+        self,
+        access: Access,
+        storage: Storage,
+        slots: Slots,
+        numbers: Sequence[int] = (),
+        ranges: Sequence[Interval | None] = (),
+    ) -> None:
+        fields, mem = access.data, storage.mem
+        if fields.indirect is not None:
+            raise NkiError("an access that is indexed at run time cannot be simulated")
+        self.access = access
+        self.storage = storage
+        self.slots = slots
+        self.numbers = numbers
+        self.dtype = fields.dtype.numpy
+        self.size = fields.dtype.size
+        self.row = mem.row_bytes // self.size
+        pairs = (fields.partition_pairs or ()) + fields.pairs
+        self.steps = tuple(pair.step for pair in pairs)
+        self._masks = _masks(pairs, numbers, slots)
+        self._checked_registers = tuple(n for n, bounds in zip(numbers, ranges, strict=True) if bounds is None)
+        self._block = compiled(fields.block, numbers, slots)
+        self._partition = compiled(fields.partition or 0, numbers, slots)
+        self._element = compiled(fields.offset, numbers, slots)
+        self.fast: Callable[[], Array] | None = None
+        self.position: Position | None = None
+        if not numbers:
+            self.position = self.locate()
+        elif not self._masks and self._certain(ranges):
+            self.fast = self._fast()
+
+    # Positions
+
+    def locate(self) -> Position | None:
+        """Returns where the access is now, None if a mask leaves nothing of it; NkiError if it is out of bounds."""
+        for number in self._checked_registers:
+            if self.slots[number] is None:
+                raise NkiError(f"an index of the access to '{self.storage.name}' is a register that nothing has written")
+        nums = self.access.nums
+        if self._masks:
+            shrunk = list(nums)
+            for dim, bounds in self._masks:
+                shrunk[dim] = min(shrunk[dim], *(bound() for bound in bounds))
+                if shrunk[dim] <= 0:
+                    return None
+            nums = tuple(shrunk)
+        position = Position(self._block(), self._partition(), self._element(), nums)
+        self._check(position)
+        return position
+
+    def _check(self, position: Position) -> None:
+        mem, dims = self.storage.mem, self.partition_dims
+        if not 0 <= position.block < mem.blocks:
+            raise NkiError(f"accesses block {position.block} of '{self.storage.name}', which has {mem.blocks} [X-FMAX]")
+        low, high = _reach(self.steps[:dims], position.nums[:dims])
+        if position.partition + low < 0 or position.partition + high >= mem.partitions:
+            wrong = position.partition + (low if position.partition + low < 0 else high)
+            raise NkiError(
+                f"reaches partition {wrong} of '{self.storage.name}', which has {mem.partitions} partitions [X-FMAX]"
+            )
+        low, high = _reach(self.steps[dims:], position.nums[dims:])
+        if position.element + low < 0 or position.element + high >= self.row:
+            wrong = position.element + (low if position.element + low < 0 else high)
+            where = "a partition of " if mem.on_chip else ""
+            raise NkiError(
+                f"reaches element {wrong} of {where}'{self.storage.name}', which has {self.row} elements [X-FMAX]"
+            )
+
+    @property
+    def partition_dims(self) -> int:
+        """How many of the pairs walk over partitions."""
+        return len(self.access.data.partition_pairs or ())
+
+    def _certain(self, ranges: Sequence[Interval | None]) -> bool:
+        """Whether no value of the loop variables leads out of the storage."""
+        fields, mem, access = self.access.data, self.storage.mem, self.access
+        dims = self.partition_dims
+        low, high = _reach(self.steps[:dims], access.nums[:dims])
+        return (
+            _inside(fields.block, ranges, 0, 0, mem.blocks)
+            and _inside(fields.partition or 0, ranges, low, high, mem.partitions)
+            and _inside(fields.offset, ranges, access.low, access.high, self.row)
+        )
+
+    # Views
+
+    def _strides(self, pitch: int) -> tuple[int, ...]:
+        dims = self.partition_dims
+        return (*(step * pitch for step in self.steps[:dims]), *(step * self.size for step in self.steps[dims:]))
+
+    def view(self, position: Position) -> Array:
+        """Returns the elements at a position, partition pairs first."""
+        place = self.storage.places[position.block]
+        return self._view(place, place.data, self.dtype, position, position.nums)
+
+    def shadow(self, position: Position) -> Array | None:
+        """Returns the shadow of the elements, one number an element, repeated elements once; None if there is none."""
+        place = self.storage.places[position.block]
+        if place.shadow is None:
+            return None
+        nums = tuple(n if step else 1 for n, step in zip(position.nums, self.steps, strict=True))
+        return self._view(place, place.shadow, unsigned(self.size), position, nums)
+
+    def written(self, position: Position) -> Array:
+        """Returns the booleans that tell which of the elements matmuls wrote since the storage began."""
+        whole, dims = self.storage.written_by(self.size), self.partition_dims
+        strides = [step * whole.strides[1] for step in self.steps[:dims]] + list(self.steps[dims:])
+        first = position.block * whole.strides[0] + position.partition * whole.strides[1] + position.element
+        return np.ndarray(position.nums, np.bool_, cast(Any, whole), first, tuple(strides))
+
+    def _view(
+        self, place: Place, buffer: Array, dtype: "np.dtype[Any]", position: Position, nums: tuple[int, ...]
+    ) -> Array:
+        first = place.base + position.partition * place.pitch + position.element * self.size
+        return np.ndarray(nums, dtype, cast(Any, buffer), first, self._strides(place.pitch))
+
+    def _fast(self) -> Callable[[], Array] | None:
+        """Returns the function that makes the view without checks, None if the blocks are not evenly spread."""
+        fields, places = self.access.data, self.storage.places
+        first, block = places[0], fields.block
+        if isinstance(block, int):
+            first, distance = places[block], 0
+        else:
+            distance = places[1].base - first.base if len(places) > 1 else 0
+            for number, place in enumerate(places):
+                if place.data is not first.data or place.base != first.base + number * distance:
+                    return None
+        start = affine.add(
+            affine.add(first.base, affine.multiply(distance, block)),
+            affine.add(
+                affine.multiply(first.pitch, fields.partition or 0), affine.multiply(self.size, fields.offset)
+            ),
+        )
+        offset = compiled(start, self.numbers, self.slots)
+        nums, dtype, buffer, strides = self.access.nums, self.dtype, cast(Any, first.data), self._strides(first.pitch)
+        array = np.ndarray
+        return lambda: array(nums, dtype, buffer, offset(), strides)
+
+    # Messages
+
+    def never_written(self, position: Position, shadow: Array) -> NkiError:
+        """Returns the error for reading elements of which some were never written."""
+        missing = np.argwhere(shadow != WHOLE[self.size])
+        index, dims = cast("list[int]", missing[0].tolist()), self.partition_dims
+        moved = [k * step for k, step in zip(index, self.steps, strict=True)]
+        where = f"element {position.element + sum(moved[dims:])}"
+        if dims:
+            where += f" of partition {position.partition + sum(moved[:dims])}"
+        return NkiError(
+            f"reads {len(missing)} of {prod(shadow.shape)} elements of '{self.storage.name}' that were never written,"
+            f" the first is {where}"
+        )
+
+
+def _masks(pairs: Sequence[Pair], numbers: Sequence[int], slots: Slots) -> list[tuple[int, list[Callable[[], int]]]]:
+    """Returns, for each pair that a mask bounds, its number and the functions that compute the bounds."""
+    return [
+        (dim, [compiled(bound, numbers, slots) for bound in pair.bounds])
+        for dim, pair in enumerate(pairs)
+        if pair.bounds
+    ]
+
+
+def _reach(steps: Sequence[int], nums: Sequence[int]) -> tuple[int, int]:
+    """Returns the least and greatest distance of an element from the first one."""
+    low = high = 0
+    for step, number in zip(steps, nums, strict=True):
+        if step < 0:
+            low += step * (number - 1)
+        else:
+            high += step * (number - 1)
+    return low, high
+
+
+def _inside(expr: Expr, ranges: Sequence[Interval | None], low: int, high: int, end: int) -> bool:
+    bounds = affine.interval(expr, ranges)
+    return bounds is not None and bounds[0] + low >= 0 and bounds[1] + high < end

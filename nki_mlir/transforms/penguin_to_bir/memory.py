@@ -1,0 +1,12 @@
+"""Penguin to BIR: filling and moving memory."""
+
+from nki_mlir.dialects import bir, penguin
+from nki_mlir.transforms.lowering import same
+
+ROWS = (
+    same(penguin.MemsetOp, bir.MemsetOp),
+    same(penguin.SBAtomLoad, bir.LoadOp),
+    same(penguin.SBAtomStore, bir.SaveOp),
+    same(penguin.DMACopyOp, bir.DMACopyOp),
+    same(penguin.TensorCopyOp, bir.TensorCopyOp),
+)
