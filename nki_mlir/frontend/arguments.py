@@ -103,9 +103,7 @@ def bind_input(context: TraceContext, array: Any, path: Path) -> Any:
     shape = tuple(int(size) for size in array.shape)
     if any(size < 1 for size in shape):
         raise NKIValueError(f"argument {name} has the shape {shape}, every size must be positive", rule="shape")
-    return context.allocate(
-        shape, dtype_of(array, name), MemorySpace.HBM, name=name, kind=TensorKind.EXTERNAL_INPUT
-    )
+    return context.allocate(shape, dtype_of(array, name), MemorySpace.HBM, name=name, kind=TensorKind.EXTERNAL_INPUT)
 
 
 def outputs_of(result: Any) -> list[Allocation]:
@@ -120,7 +118,8 @@ def outputs_of(result: Any) -> list[Allocation]:
         allocation = tensor.allocation
         if tensor.on_chip:
             raise NKITypeError(
-                f"{tensor.label} is in {tensor.buffer}; a kernel returns tensors in shared_hbm", rule="unsupported_memory"
+                f"{tensor.label} is in {tensor.buffer}; a kernel returns tensors in shared_hbm",
+                rule="unsupported_memory",
             )
         if tensor.shape != allocation.shape or tensor.offset != 0:
             raise NKITypeError(f"a part of {tensor.label} is returned; a kernel returns whole tensors", rule="return")

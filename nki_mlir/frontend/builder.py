@@ -7,10 +7,20 @@ class an instruction becomes and what its structure ops are; nothing else differ
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from xdsl.dialects.builtin import DenseArrayBase, FileLineColLoc, IntAttr, IntegerAttr, LocationAttr, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    FileLineColLoc,
+    IntAttr,
+    IntegerAttr,
+    LocationAttr,
+    StringAttr,
+    UnitAttr,
+    i64,
+)
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from nki_mlir.dialects import affine
+from nki_mlir.dialects.affine import Expr
 from nki_mlir.dialects.attributes import (
     IV,
     AccumulateCommandAttr,
@@ -31,7 +41,6 @@ from nki_mlir.dialects.attributes import (
     TensorKindAttr,
     renumbered,
 )
-from nki_mlir.dialects.affine import Expr
 from nki_mlir.dialects.instruction import Given, InstructionOp, build
 from nki_mlir.dialects.structure import StorageOp
 from nki_mlir.frontend.locations import Frames, innermost
@@ -194,7 +203,7 @@ class Builder:
             roles[role] = self.operand(value)
         properties: dict[str, Attribute] = {}
         for key, value in record.attributes.items():
-            if key in PARAMS:
+            if key in PARAMS and type(value) not in _ENUMS:
                 roles[key] = self.param(value)
             elif key != "name":
                 properties[key] = attribute_of(key, value)
@@ -254,11 +263,14 @@ class Builder:
         variables: list[Var] = []
         for member in value if is_list else (value,):
             expr, own = expression(member)
-            shift = [variables.index(v) if v in variables else (variables.append(v), len(variables) - 1)[1] for v in own]
+            shift = [
+                variables.index(v) if v in variables else (variables.append(v), len(variables) - 1)[1] for v in own
+            ]
             expressions.append(affine.substitute(expr, lambda k, shift=shift: affine.index(shift[k])))
         values = [self.values[v] for v in variables]
         resolved = tuple(
-            affine.substitute(e, lambda k: v if isinstance(v := values[k], int) else affine.index(k)) for e in expressions
+            affine.substitute(e, lambda k: v if isinstance(v := values[k], int) else affine.index(k))
+            for e in expressions
         )
         renamed, order = renumbered(resolved)
         indices = [v for k in order if isinstance(v := values[k], SSAValue)]
@@ -270,7 +282,9 @@ class Builder:
         variables: list[Var] = []
         for expr, kind in predicates:
             found, own = expression(expr)
-            shift = [variables.index(v) if v in variables else (variables.append(v), len(variables) - 1)[1] for v in own]
+            shift = [
+                variables.index(v) if v in variables else (variables.append(v), len(variables) - 1)[1] for v in own
+            ]
             renamed = affine.substitute(found, lambda k, shift=shift: affine.index(shift[k]))
             atoms.append((renamed, kind == GE))
         values = [self.values[v] for v in variables]

@@ -107,7 +107,7 @@ def _equal(old: Any, new: Any) -> bool:
 
 def _parts(thing: Any) -> tuple[Any, ...] | None:
     """What an object consists of, as far as a program can change it; None for an object without such parts."""
-    kind: Any = type(thing)
+    kind: Any = thing.__class__
     content: Any = thing
     if isinstance(thing, dict):
         return (*content.keys(), *content.values(), *_attributes(content))
@@ -138,8 +138,8 @@ def _parts(thing: Any) -> tuple[Any, ...] | None:
 
 def _attributes(thing: Any) -> tuple[Any, ...]:
     """The values of an object's attributes, in its dictionary and its slots, and its class."""
-    kind: Any = type(thing)
-    values: tuple[Any, ...] = tuple(vars(thing).values()) if hasattr(thing, "__dict__") else ()
+    kind: Any = thing.__class__
+    values: tuple[Any, ...] = tuple(thing.__dict__.values()) if hasattr(thing, "__dict__") else ()
     if kind.__module__ == "builtins":
         return values
     for base in kind.__mro__:

@@ -77,14 +77,10 @@ def create(
             )
         if found[partition_dim] > 128:
             raise err_num_partition_exceed_arch_limit(api, found[partition_dim], 128)
-    return nki_ctx().allocate(
-        found, element_type(dtype), buffer, name=name, partition_dim=partition_dim, place=address
-    )
+    return nki_ctx().allocate(found, element_type(dtype), buffer, name=name, partition_dim=partition_dim, place=address)
 
 
-def filled(
-    api: str, shape: Any, value: Any, dtype: Any, buffer: Any, name: str = "", partition_dim: int = 0
-) -> Any:
+def filled(api: str, shape: Any, value: Any, dtype: Any, buffer: Any, name: str = "", partition_dim: int = 0) -> Any:
     """Returns a new on-chip tensor with one value in all elements.
 
     Raises:

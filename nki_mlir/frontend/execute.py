@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from xdsl.context import Context
 
 from nki_mlir.frontend.arguments import Path, map_arrays, map_tensors
 from nki_mlir.frontend.kernel import Kernel, Trace, collector_off, parameter_names
@@ -16,11 +17,21 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
 
+def _context() -> Context:
+    """Returns an xDSL context that knows all dialects a lowering meets."""
+    from nki_mlir.dialects import get_all_dialects
+
+    context = Context()
+    for name, factory in get_all_dialects().items():
+        context.register_dialect(name, factory)
+    return context
+
+
 def lowered(trace: Trace, frontend: str, target: Target) -> "ModuleOp":
     """Returns the trace as a BIR module with its storage placed."""
     with collector_off():
         module = trace.build(frontend)
-        lower_to_bir(module, target=target)
+        lower_to_bir(_context(), module, target=target)
     return module
 
 

@@ -98,7 +98,11 @@ class Kernel:
     """
 
     def __init__(
-        self, func: Callable[..., Any], generation: Generation, opts: CompileOpts | None = None, grid: Sequence[Any] = ()
+        self,
+        func: Callable[..., Any],
+        generation: Generation,
+        opts: CompileOpts | None = None,
+        grid: Sequence[Any] = (),
     ) -> None:
         self.func = func
         self.generation = generation
@@ -173,9 +177,7 @@ class Kernel:
                         context.program_ids = (core,) if grid else ()
                         run.once()
                     outputs = outputs_of(run.result)
-                programs.append(
-                    Program(context.recorder.root, context.allocations, list(run.inputs.values()), outputs)
-                )
+                programs.append(Program(context.recorder.root, context.allocations, list(run.inputs.values()), outputs))
                 result, inputs = run.result, run.inputs
                 shared = shared or context.hbm.made
         return Trace(self.func_name, target, programs, result, inputs)

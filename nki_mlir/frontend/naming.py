@@ -42,13 +42,8 @@ def variable_name(frames: Frames) -> str:
     key = code, offset
     known = _variables.get(key)
     if known is None:
-        known = ""
-        following = False
-        for instruction in dis.get_instructions(code):
-            if following and instruction.opname not in ("CACHE", "PRECALL"):
-                if instruction.opname in _STORES:
-                    known = str(instruction.argval)
-                break
-            following = following or instruction.offset == offset
+        # The offset of a call in progress lies behind its instruction, in the caches that follow it.
+        after = next((i for i in dis.get_instructions(code) if i.offset > offset and i.opname != "CACHE"), None)
+        known = str(after.argval) if after is not None and after.opname in _STORES else ""
         _variables[key] = known
     return known

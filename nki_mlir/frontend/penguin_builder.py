@@ -13,6 +13,7 @@ from nki_mlir.frontend.builder import LOOP_KINDS, Builder, Program
 from nki_mlir.frontend.records import Loop, Record, Scope
 from nki_mlir.isa.target import Target
 
+
 class PenguinBuilder(Builder):
     """Creates Penguin ops; loops stay loops."""
 

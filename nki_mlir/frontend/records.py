@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from nki_mlir.frontend.symbolic import GE, NE, Atom, Axis, Sym, Var, evaluate
-from nki_mlir.frontend.tensors import Storage, View
+from nki_mlir.frontend.tensors import Pattern, Storage, View
 
 
 class LoopInstance:
@@ -158,6 +158,7 @@ class _Expansion:
     def __init__(self) -> None:
         self.values: dict[Var | Axis, int] = {}
         self.numbers: dict[tuple[Any, ...], int] = {}
+        self.patterns: dict[int, Pattern] = {}  # by view, which the tree keeps alive
 
     def run(self, nodes: Sequence[Node]) -> Iterator[FlatRecord]:
         for node in nodes:
@@ -178,10 +179,13 @@ class _Expansion:
             number = evaluate(expr, self.values)
             if not (number >= 0 if kind == GE else (number == 0) is not (kind == NE)):
                 return None
+        known = len(self.numbers)
         roles: list[tuple[str, Any]] = []
         for name, value in record.roles.items():
             concrete = self.value(value)
             if concrete is _NOTHING:
+                while len(self.numbers) > known:  # storage that only this instruction has mentioned
+                    self.numbers.popitem()
                 return None
             roles.append((name, concrete))
         return record.instr, tuple(roles), tuple((name, self.value(v)) for name, v in record.attributes.items())
@@ -198,7 +202,10 @@ class _Expansion:
         return value
 
     def view(self, view: View) -> Any:
-        storage, pattern = view.storage, view.pattern()
+        storage = view.storage
+        pattern = self.patterns.get(id(view))
+        if pattern is None:
+            pattern = self.patterns[id(view)] = view.pattern()
         pairs: list[tuple[tuple[int, int], ...]] = []
         for part in (pattern.partition_pairs, pattern.free_pairs):
             concrete: list[tuple[int, int]] = []

@@ -47,7 +47,7 @@ class Number:
 
     __slots__ = ("dtype", "value")
 
-    def __init__(self, value: float | int, dtype: Dtype) -> None:
+    def __init__(self, value: float, dtype: Dtype) -> None:
         self.value = value
         self.dtype = dtype
 
@@ -148,7 +148,9 @@ class Sema:
             if isinstance(value, Tile):
                 access, variables = value.encode()
                 fields = access.data
-                signature.append((role, value.allocation.mem, fields.partition, fields.partition_pairs, fields.pairs, fields.dtype))
+                signature.append(
+                    (role, value.allocation.mem, fields.partition, fields.partition_pairs, fields.pairs, fields.dtype)
+                )
                 encoded.append((role, value, access, variables))
             else:
                 signature.append((role, value.dtype, value.value))
@@ -158,7 +160,12 @@ class Sema:
         operands: dict[str, Any] = {}
         for role, value, access, variables in encoded:
             offset = access.data.offset
-            if known and isinstance(offset, int) and 0 <= offset + access.low and offset + access.high < _row(value, access):
+            if (
+                known
+                and isinstance(offset, int)
+                and offset + access.low >= 0
+                and offset + access.high < _row(value, access)
+            ):
                 continue
             ranges = [(v.lo, v.hi - 1) for v in variables]
             operands[role] = figures(access, value.allocation.mem, value.allocation.place, ranges)
@@ -184,8 +191,14 @@ class Sema:
         self.record("memset", {"dst": dst, "value": number(value, dtype)}, {"engine": engine}, **how)
 
     def dma_copy(
-        self, dst: Tile, src: Tile, *, dge_type: DgeType | None = None, oob_mode: OobMode | None = None,
-        engine: Engine | None = None, **how: Any,
+        self,
+        dst: Tile,
+        src: Tile,
+        *,
+        dge_type: DgeType | None = None,
+        oob_mode: OobMode | None = None,
+        engine: Engine | None = None,
+        **how: Any,
     ) -> None:
         attributes = {"dge_type": dge_type, "oob_mode": oob_mode, "engine": engine}
         isa = "dma_copy"
@@ -202,25 +215,65 @@ class Sema:
         self.record("tensor_tensor", {"dst": dst, "data1": data1, "data2": data2}, {"op": op, "engine": engine}, **how)
 
     def tensor_scalar(
-        self, dst: Tile, data: Tile, op0: AluOp, operand0: Operandish, op1: AluOp | None, operand1: Operandish,
-        *, reverse0: bool = False, reverse1: bool = False, engine: Engine | None = None, **how: Any,
+        self,
+        dst: Tile,
+        data: Tile,
+        op0: AluOp,
+        operand0: Operandish,
+        op1: AluOp | None,
+        operand1: Operandish,
+        *,
+        reverse0: bool = False,
+        reverse1: bool = False,
+        engine: Engine | None = None,
+        **how: Any,
     ) -> None:
         roles = {"dst": dst, "data": data, "operand0": operand0, "operand1": operand1}
-        attributes = {"op0": op0, "op1": op1, "reverse0": reverse0 or None, "reverse1": reverse1 or None, "engine": engine}
+        attributes = {
+            "op0": op0,
+            "op1": op1,
+            "reverse0": reverse0 or None,
+            "reverse1": reverse1 or None,
+            "engine": engine,
+        }
         self.record("tensor_scalar", roles, attributes, **how)
 
     def scalar_tensor_tensor(
-        self, dst: Tile, data: Tile, op0: AluOp, operand0: Operandish, op1: AluOp, operand1: Tile,
-        *, reverse0: bool = False, reverse1: bool = False, engine: Engine | None = None, **how: Any,
+        self,
+        dst: Tile,
+        data: Tile,
+        op0: AluOp,
+        operand0: Operandish,
+        op1: AluOp,
+        operand1: Tile,
+        *,
+        reverse0: bool = False,
+        reverse1: bool = False,
+        engine: Engine | None = None,
+        **how: Any,
     ) -> None:
         roles = {"dst": dst, "data": data, "operand0": operand0, "operand1": operand1}
-        attributes = {"op0": op0, "op1": op1, "reverse0": reverse0 or None, "reverse1": reverse1 or None, "engine": engine}
+        attributes = {
+            "op0": op0,
+            "op1": op1,
+            "reverse0": reverse0 or None,
+            "reverse1": reverse1 or None,
+            "engine": engine,
+        }
         self.record("scalar_tensor_tensor", roles, attributes, **how)
 
     def activation(
-        self, dst: Tile, func: ActivationFunction, data: Tile, bias: Operandish, scale: Operandish,
-        *, reduce_op: AluOp | None = None, reduce_res: Tile | None = None,
-        accumulate: AccumulateCommand | None = None, **how: Any,
+        self,
+        dst: Tile,
+        func: ActivationFunction,
+        data: Tile,
+        bias: Operandish,
+        scale: Operandish,
+        *,
+        reduce_op: AluOp | None = None,
+        reduce_res: Tile | None = None,
+        accumulate: AccumulateCommand | None = None,
+        **how: Any,
     ) -> None:
         roles = {"dst": dst, "reduce_res": reduce_res, "data": data, "bias": bias, "scale": scale}
         self.record("activation", roles, {"func": func, "accumulate": accumulate, "reduce_op": reduce_op}, **how)
@@ -249,11 +302,21 @@ class Sema:
         self.record("iota", {"dst": dst}, attributes, **how)
 
     def affine_select(
-        self, dst: Tile, pattern: Sequence[tuple[int, int]], offset: int, channel_multiplier: int, on_true: Tile,
-        on_false: float, cmp_op: AluOp, **how: Any,
+        self,
+        dst: Tile,
+        pattern: Sequence[tuple[int, int]],
+        offset: int,
+        channel_multiplier: int,
+        on_true: Tile,
+        on_false: float,
+        cmp_op: AluOp,
+        **how: Any,
     ) -> None:
         attributes = {
-            "pattern": tuple(pattern), "offset": offset, "channel_multiplier": channel_multiplier, "cmp_op": cmp_op,
+            "pattern": tuple(pattern),
+            "offset": offset,
+            "channel_multiplier": channel_multiplier,
+            "cmp_op": cmp_op,
         }
         roles = {"dst": dst, "on_true": on_true, "on_false": number(on_false, Dtype.F32)}
         self.record("affine_select", roles, attributes, **how)
@@ -262,15 +325,26 @@ class Sema:
         roles = {"dst": dst, "predicate": predicate, "on_true": on_true, "on_false": on_false}
         self.record("select", roles, {}, **how)
 
-    def copy_predicated(self, dst: Tile, src: Operandish, predicate: Tile, *, reverse_pred: bool = False, **how: Any) -> None:
+    def copy_predicated(
+        self, dst: Tile, src: Operandish, predicate: Tile, *, reverse_pred: bool = False, **how: Any
+    ) -> None:
         roles = {"dst": dst, "src": src, "predicate": predicate}
         self.record("copy_predicated", roles, {"reverse_pred": reverse_pred or None}, **how)
 
     def matmul(
-        self, dst: Tile, stationary: Tile, moving: Tile, *, accumulate: Any = None, is_transpose: bool = False,
-        is_stationary_onezero: bool = False, is_moving_onezero: bool = False,
-        tile_position: tuple[Any, ...] | None = None, tile_size: tuple[Any, ...] | None = None,
-        perf_mode: MatmultPerfMode | None = None, **how: Any,
+        self,
+        dst: Tile,
+        stationary: Tile,
+        moving: Tile,
+        *,
+        accumulate: Any = None,
+        is_transpose: bool = False,
+        is_stationary_onezero: bool = False,
+        is_moving_onezero: bool = False,
+        tile_position: tuple[Any, ...] | None = None,
+        tile_size: tuple[Any, ...] | None = None,
+        perf_mode: MatmultPerfMode | None = None,
+        **how: Any,
     ) -> None:
         """`accumulate`: True adds, False overwrites, None overwrites what was not written before and adds to the rest."""
         attributes = {

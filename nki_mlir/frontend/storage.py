@@ -73,16 +73,22 @@ class Tile(View):
         return self.shape[0]
 
     def __contains__(self, item: object) -> NoReturn:
-        raise NKITypeError(f"'in' needs the values of {self.label}, which do not exist while tracing", rule="tensor_value")
+        raise NKITypeError(
+            f"'in' needs the values of {self.label}, which do not exist while tracing", rule="tensor_value"
+        )
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise NKITypeError(f"tensor {self.label} has no values while tracing", rule="tensor_value")
 
     def __index__(self) -> NoReturn:
-        raise NKITypeError(f"tensor {self.label} is no number; its values do not exist while tracing", rule="tensor_value")
+        raise NKITypeError(
+            f"tensor {self.label} is no number; its values do not exist while tracing", rule="tensor_value"
+        )
 
     def __float__(self) -> NoReturn:
-        raise NKITypeError(f"tensor {self.label} is no number; its values do not exist while tracing", rule="tensor_value")
+        raise NKITypeError(
+            f"tensor {self.label} is no number; its values do not exist while tracing", rule="tensor_value"
+        )
 
     __int__ = __index__
 

@@ -89,7 +89,16 @@ HANDLE = NkiInstruction()
 unknown_engine, tensor_engine, scalar_engine = engine.unknown, engine.tensor, engine.scalar
 gpsimd_engine, vector_engine = engine.gpsimd, engine.vector
 
-__all__ = ["HANDLE", "NkiInstruction", "NkiValidationError", "dge_mode", "engine", "nc_version", "oob_mode", "reduce_cmd"]
+__all__ = [
+    "HANDLE",
+    "NkiInstruction",
+    "NkiValidationError",
+    "dge_mode",
+    "engine",
+    "nc_version",
+    "oob_mode",
+    "reduce_cmd",
+]
 
 
 def get_nc_version() -> nc_version:
@@ -333,14 +342,17 @@ def reduced_dims(api: str, axis: Any, rank: int) -> int:
     Raises:
         NKISyntaxError: the axes are not consecutive up to the last one, or one is the partition axis.
     """
-    axes = sorted(int(a) % rank if -rank <= int(a) < rank else int(a) for a in (axis if isinstance(axis, Sequence) else [axis]))
+    axes = sorted(
+        int(a) % rank if -rank <= int(a) < rank else int(a) for a in (axis if isinstance(axis, Sequence) else [axis])
+    )
     if not axes:
         raise NKISyntaxError(f"{api}: Empty axis not supported", rule="axis")
     if 0 in axes:
         raise NKISyntaxError(f"{api}: Reduction on partition axes is not supported", rule="axis")
     if axes != list(range(rank - len(axes), rank)) or len(axes) > 4:
         raise NKISyntaxError(
-            f"{api}: axis is {axes}; it must be up to 4 consecutive axes that end at the last one, {rank - 1}", rule="axis"
+            f"{api}: axis is {axes}; it must be up to 4 consecutive axes that end at the last one, {rank - 1}",
+            rule="axis",
         )
     return len(axes)
 
@@ -352,9 +364,7 @@ def tensor_reduce(
     api = "tensor_reduce"
     source = tile_of(api, "data", data)
     axes = reduced_dims(api, axis, source.ndim)
-    _sema().tensor_reduce(
-        tile_of(api, "dst", dst), token(api, "op", op, AluOp), source, axes, negate=negate, name=name
-    )
+    _sema().tensor_reduce(tile_of(api, "dst", dst), token(api, "op", op, AluOp), source, axes, negate=negate, name=name)
     return HANDLE
 
 
@@ -505,7 +515,9 @@ def dma_copy(
     target, source = tile_of(api, "dst", dst), tile_of(api, "src", src)
     for operand, tile in (("dst", target), ("src", source)):
         if tile.buffer is enums.MemorySpace.PSUM:
-            raise NkiValidationError(f"{api}: {operand} is in psum, which a DMA of this API cannot reach", rule="X-DMAMEM")
+            raise NkiValidationError(
+                f"{api}: {operand} is in psum, which a DMA of this API cannot reach", rule="X-DMAMEM"
+            )
     _sema().dma_copy(
         target,
         source,

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nki_mlir.frontend import loops
 from nki_mlir.frontend.context import nki_ctx, nki_ctx_or_none
 from nki_mlir.frontend.create import create, filled
 from nki_mlir.frontend.decorators import no_reorder

@@ -20,7 +20,9 @@ class NKIObject:
 
 def _own(cls: type) -> list[type]:
     """Returns the classes of the MRO below NKIObject."""
-    return [base for base in cls.__mro__ if base is not object and base is not NKIObject and issubclass(base, NKIObject)]
+    return [
+        base for base in cls.__mro__ if base is not object and base is not NKIObject and issubclass(base, NKIObject)
+    ]
 
 
 _MISSING: Any = object()

@@ -84,6 +84,23 @@ class CompiledAccess:
         elif not self._masks and self._certain(ranges):
             self.fast = self._fast()
 
+    @property
+    def has_shadow(self) -> bool:
+        """Whether some of the storage is checked for reads of what was never written."""
+        return any(place.shadow is not None for place in self.storage.places)
+
+    @property
+    def first(self) -> int | None:
+        """The first physical partition of the access where it does not depend on the run."""
+        block, partition = self.access.data.block, self.access.data.partition or 0
+        if not isinstance(block, int) or not isinstance(partition, int):
+            return None
+        return self.storage.places[block].partition + partition
+
+    def first_partition(self) -> int:
+        """Returns the first physical partition of the access now."""
+        return self.storage.places[self._block()].partition + self._partition()
+
     # Positions
 
     def locate(self) -> Position | None:

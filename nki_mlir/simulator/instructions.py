@@ -17,7 +17,7 @@ from nki_mlir.isa.instructions.base import Evaluation, Instruction, Run
 from nki_mlir.isa.target import Target
 from nki_mlir.simulator.accesses import CompiledAccess
 from nki_mlir.simulator.checks import CheckedStep, checked_fixed_step
-from nki_mlir.simulator.decode import Decoded, Decoder, Names
+from nki_mlir.simulator.decode import Decoded, Decoder, Names, Operand
 from nki_mlir.simulator.expressions import compiled
 from nki_mlir.simulator.memory import PARTITIONS, Array
 
@@ -125,7 +125,8 @@ class InstructionCompiler:
             return CheckedStep(op, decoded, run, accumulate, poison=True).run
         if fixed:
             return partial(run, *arguments)
-        if any(access.position is None and access.fast is None for access in accesses):
+        open_access = any(access.position is None and access.fast is None for access in accesses)
+        if open_access or any(isinstance(held, list) for held in decoded.roles.values()):
             return CheckedStep(op, decoded, run, accumulate, poison=False).run
         return _moving_step(decoded, run, arguments)
 
@@ -156,7 +157,7 @@ def _moving_step(decoded: Decoded, run: Run, arguments: list[Any]) -> Step:
     moving = [
         (number, operand.access.fast)
         for number, name in enumerate(decoded.isa.role_names)
-        if isinstance(operand := decoded.roles.get(name), _SINGLE)
+        if isinstance(operand := decoded.roles.get(name), Operand)
         and operand.access is not None
         and operand.access.fast is not None
     ]

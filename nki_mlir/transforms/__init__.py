@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from xdsl.passes import ModulePass
 
-_PASSES: dict[str, tuple[str, str]] = {}
+_PASSES: dict[str, tuple[str, str]] = {
+    "convert-penguin-to-bir": ("penguin_to_bir", "ConvertPenguinToBir"),
+    "convert-klr-to-bir": ("klr_to_bir", "ConvertKlrToBir"),
+    "unroll": ("unroll", "Unroll"),
+    "allocate-first-fit": ("allocate_first_fit", "AllocateFirstFit"),
+}
 """For each pass its module, below this package, and its class."""
 
 

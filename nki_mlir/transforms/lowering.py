@@ -22,6 +22,7 @@ from nki_mlir.dialects.attributes import ArchAttr
 from nki_mlir.dialects.bir.structure import FuncOp
 from nki_mlir.dialects.instruction import InstructionOp
 from nki_mlir.dialects.structure import RegisterOp, StorageOp
+from nki_mlir.isa.enums import TensorKind
 from nki_mlir.isa.target import parse_target
 from nki_mlir.transforms.errors import op_error
 
@@ -31,10 +32,8 @@ class Conversion:
 
     def __init__(self) -> None:
         self.rewriter: PatternRewriter
-        self.inputs: frozenset[str] = frozenset()
-        """Names of the tensors that the kernel being lowered takes, where the kernel lists them."""
-        self.outputs: frozenset[str] = frozenset()
-        """Names of the tensors that it returns."""
+        self.kinds: dict[str, TensorKind] = {}
+        """What tensors are to the outside, by name, where the kernel being lowered says it."""
         self.labels: dict[str, Block] = {}
         """Blocks of the function being lowered, where branches name them."""
         self.shared: dict[tuple[Block, Any], StorageOp] = {}
@@ -122,11 +121,7 @@ def _lower_same(
         properties = properties | added
         for name in dropped:
             properties.pop(name, None)
-    return (
-        target.create(
-            operands=op.operands, properties=properties, attributes=op.attributes, location=op.location
-        ),
-    )
+    return (target.create(operands=op.operands, properties=properties, attributes=op.attributes, location=op.location),)
 
 
 def moved(source: type[Operation], target: type[Operation], *, drop: Iterable[str] = ()) -> Row:
@@ -155,11 +150,13 @@ def move(
 class Lowering(RewritePattern):
     """The one pattern of a lowering: looks the row of an op up by its class.
 
-    `roots` are the classes whose whole contents the lowering takes to BIR.
+    `roots` are the classes whose whole contents the lowering takes to BIR. Attributes of the dialect they belong to are
+    left behind, others go with their op.
     """
 
     def __init__(self, roots: tuple[type[Operation], ...], *families: Sequence[Row]) -> None:
         self.roots = roots
+        self.prefix = roots[0].name.partition(".")[0] + "."
         self.rows: dict[type[Operation], Row] = {}
         for row in (row for family in families for row in family):
             if row.source in self.rows:
@@ -213,6 +210,8 @@ class Lowering(RewritePattern):
         for new in new_ops:
             if isinstance(new.location, UnknownLoc):
                 new.location = op.location
+            if new.attributes:
+                new.attributes = {k: v for k, v in new.attributes.items() if not k.startswith(self.prefix)}
         if isinstance(op, InstructionOp) and "name" in op.properties and isinstance(new_ops[-1], InstructionOp):
             new_ops[-1].properties["name"] = op.properties["name"]
         rewriter.replace(op, new_ops)

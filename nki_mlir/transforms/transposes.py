@@ -1,12 +1,12 @@
-"""Transposes, which BIR has as two instructions: on the Tensor engine a matmul by the identity, on the Vector engine one
-of its own.
+"""Transposes, which BIR has as two instructions: a matmul by the identity on the Tensor engine, and one of its own on the
+Vector engine.
 
 Where no engine is chosen the destination decides, as the documentation of the newest API has it: PSUM is written by the
 Tensor engine, SBUF by the Vector engine. (The published KLR to BIR translation takes the Vector engine for every fp32
 result and the Tensor engine for all others, which could not write SBUF. Either way the bits are the same, and one rule
 gives both front ends the same instructions.)
 
-Sources: Penguin reference, §5.5; KLR reference, §5.2; NKI ISA reference, §2.3, nc_transpose.
+Sources: Penguin reference, §5.5; KLR reference, §2 and §5.2; NKI ISA reference, §2.3, nc_transpose.
 """
 
 from collections.abc import Sequence
@@ -21,8 +21,6 @@ from nki_mlir.dialects.access import Access, AccessFields, Pair, numbered
 from nki_mlir.dialects.attributes import (
     AluOpAttr,
     EngineAttr,
-    ExprAttr,
-    ExprFields,
     Immediate,
     MemFields,
     MemType,
@@ -42,8 +40,6 @@ VECTOR_LIMIT = 32
 
 _CARRIERS = {1: Dtype.U8, 2: Dtype.BF16, 4: Dtype.F32}
 """By size, the type as which the Tensor engine moves elements of a type that it cannot multiply."""
-
-_NEVER_ACCUMULATES = ExprAttr(ExprFields((0,)))
 
 
 def check_transpose(op: InstructionOp) -> str | None:
@@ -69,9 +65,8 @@ def lower_transpose(op: InstructionOp, conversion: Conversion) -> Sequence[Opera
                 "dst": _viewed(dst, dtype),
                 "stationary": _viewed(data, dtype),
                 "moving": Given(access, identity.storage, [data.indices[k] for k in order]),
-                "accumulate": Given(_NEVER_ACCUMULATES),
             },
-            {"is_transpose": UnitAttr(), **properties},
+            {"is_transpose": UnitAttr(), "is_moving_onezero": UnitAttr(), **properties},
             when=guard_of(op),
             attributes=op.attributes,
         ),
@@ -130,29 +125,29 @@ def _corner(data: Access, dtype: Dtype) -> tuple[Access, tuple[int, ...]]:
 
 
 def _identity(dtype: Dtype, taken: set[str]) -> Sequence[Operation]:
-    """Returns the identity matrix of an element type, and the instructions that write it: all ones, then all but the
-    diagonal set to 0."""
+    """Returns the identity matrix of an element type and the instructions that write it, those of the KLR tracer: all
+    zeros, then 1 where partition and element are equal."""
     name, suffix = f"identity_{dtype}", 0
     while name in taken:
         suffix += 1
-        name = f"identity_{dtype}_{suffix}"
+        name = f"identity_{dtype}.{suffix}"
     kind = MemType(MemFields(MemorySpace.SBUF, (SIZE, SIZE), dtype))
     storage = bir.TensorOp.create(result_types=[kind], properties={"name": StringAttr(name)})
-    storage.results[0].name_hint = f"identity.{dtype}"
+    storage.results[0].name_hint = name
     whole = Given(kind.whole(), storage.results[0])
-    ones = build(
+    zeros = build(
         bir.MemsetOp,
-        {"dst": whole, "value": Given(Immediate.of(1.0, Dtype.F32))},
-        {"name": StringAttr(f"{name}.ones")},
+        {"dst": whole, "value": Given(Immediate.of(0.0, Dtype.F32))},
+        {"name": StringAttr(f"memset_id.{dtype}")},
     )
     diagonal = build(
         bir.TensorScalarAffineSelectOp,
-        {"dst": whole, "on_true": whole, "on_false": Given(Immediate.of(0.0, Dtype.F32))},
+        {"dst": whole, "on_true": whole, "on_false": Given(Immediate.of(1.0, Dtype.F32))},
         {
-            "name": StringAttr(f"{name}.diagonal"),
-            "cmp_op": AluOpAttr(AluOp.IS_EQUAL),
-            "pattern": PatternAttr(PatternFields(((-1, SIZE),))),
-            "channel_multiplier": IntegerAttr(1, i64),
+            "name": StringAttr(f"affsel_id.{dtype}"),
+            "cmp_op": AluOpAttr(AluOp.NOT_EQUAL),
+            "pattern": PatternAttr(PatternFields(((1, SIZE),))),
+            "channel_multiplier": IntegerAttr(-1, i64),
         },
     )
-    return storage, ones, diagonal
+    return storage, zeros, diagonal

@@ -9,14 +9,16 @@ from typing import Any, cast
 from xdsl.dialects.builtin import (
     ArrayAttr,
     CallSiteLoc,
+    DictionaryAttr,
     FileLineColLoc,
     FusedLoc,
     IntAttr,
+    IntegerAttr,
     LocationAttr,
     NameLoc,
     NoneAttr,
     StringAttr,
-    UnknownLoc,
+    i64,
 )
 from xdsl.ir import Attribute
 
@@ -36,15 +38,15 @@ def _make(cls: type[Any], **parameters: Any) -> Any:
 
 
 class Locations:
-    """The location attributes of one file; statements of one line share theirs."""
+    """The location attributes of one file; statements of one place share theirs."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Any, ...], tuple[LocationAttr, bool]] = {}
+        self._known: dict[tuple[Any, ...], tuple[LocationAttr, DictionaryAttr | None]] = {}
         self._files: dict[str, StringAttr] = {}
         self._integers: dict[int, IntAttr] = {}
 
-    def of(self, pos: Record) -> tuple[LocationAttr, bool]:
-        """Returns the location of a position, and whether it gives back the whole position."""
+    def of(self, pos: Record) -> tuple[LocationAttr, DictionaryAttr | None]:
+        """Returns the location of a position, and what is to be kept of it."""
         key = tuple(pos)
         known = self._known.get(key)
         if known is None:
@@ -54,7 +56,8 @@ class Locations:
             if line_end is not None and column_end is not None:
                 places = _make(ArrayAttr, data=(location, self._place(name, line_end, column_end)))
                 location = cast(LocationAttr, _make(FusedLoc, locations=places, metadata=NoneAttr()))
-            known = self._known[key] = (location, position_of(location) == pos)
+            kept = None if position_of(location, None) == pos else _optional_fields(pos)
+            known = self._known[key] = (location, kept)
         return known
 
     def _place(self, name: str, line: int, column: int) -> FileLineColLoc:
@@ -81,8 +84,32 @@ def place_of(location: Attribute) -> Location | None:
     return None if start is None else Location(start.filename.data, start.line.data, start.column.data)
 
 
-def position_of(location: Attribute) -> Record:
-    """Returns the position on disk of a location; line 0 of no file where it is not known."""
+def _optional_fields(pos: Record) -> DictionaryAttr:
+    numbers = {"lineEnd": pos.lineEnd, "columnEnd": pos.columnEnd}
+    kept: dict[str, Attribute] = {k: IntegerAttr(v, i64) for k, v in numbers.items() if v is not None}
+    if pos.filename is not None:
+        kept["filename"] = StringAttr(pos.filename)
+    return DictionaryAttr(kept)
+
+
+def position_of(location: Attribute, kept: Attribute | None) -> Record:
+    """Returns the position on disk of a location; line 0 of no file where it is not known.
+
+    What was kept of the position is taken if it still belongs to the location.
+    """
+    if isinstance(kept, DictionaryAttr):
+        start, _ = _ends(location)
+        file = kept.data.get("filename")
+        as_read = make(
+            "Pos",
+            line=0 if start is None else start.line.data,
+            column=0 if start is None else _column(start),
+            lineEnd=_integer(kept.data.get("lineEnd")),
+            columnEnd=_integer(kept.data.get("columnEnd")),
+            filename=file.data if isinstance(file, StringAttr) else None,
+        )
+        if Locations().of(as_read)[0] == location:
+            return as_read
     start, end = _ends(location)
     if start is None:
         return make("Pos", line=0, column=0, lineEnd=None, columnEnd=None, filename=None)
@@ -95,6 +122,10 @@ def position_of(location: Attribute) -> Record:
         columnEnd=None if end is None else _column(end),
         filename=None if file == NO_FILE else file,
     )
+
+
+def _integer(attribute: Attribute | None) -> int | None:
+    return attribute.value.data if isinstance(attribute, IntegerAttr) else None
 
 
 def _column(place: FileLineColLoc) -> int:
@@ -121,6 +152,3 @@ def _ends(location: Attribute) -> tuple[FileLineColLoc | None, FileLineColLoc | 
                     return next((found for found in ends if found[0] is not None), (None, None))
         case _:
             return None, None
-
-
-UNKNOWN = UnknownLoc()

@@ -1,10 +1,9 @@
 """Tensors: `TensorName` of a KLR file is a `klr.tensor`."""
 
 from collections.abc import Mapping
-from typing import cast
 
 from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, StringAttr, UnitAttr, i64
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
 from nki_mlir.diagnostics import NkiError
 from nki_mlir.dialects.attributes import MAXIMUM_BYTES, MemFields, MemType, TensorKindAttr
@@ -66,11 +65,14 @@ def read_tensor(record: Record, kind: TensorKind | None, file: str | None) -> Te
     op = TensorOp.create(
         result_types=[mem], properties=properties, attributes={DISK: DictionaryAttr(kept)} if kept else {}
     )
-    value = op.results[0]
-    hint = "".join(c if c.isascii() and (c.isalnum() or c in "_$.-") else "_" for c in record.name)
-    if value.is_valid_name(hint) and len(hint) <= 128:
-        value.name_hint = hint
+    op.results[0].name_hint = name_hint(record.name)
     return op
+
+
+def name_hint(name: str) -> str | None:
+    """Returns the name of a value in text for a name on disk; None if that has no letter to begin with."""
+    hint = "".join(c if c.isascii() and (c.isalnum() or c in "_$.-") else "_" for c in name[:128])
+    return hint if SSAValue.is_valid_name(hint) else None
 
 
 def write_tensor(op: TensorOp) -> Record:
@@ -90,7 +92,7 @@ def write_tensor(op: TensorOp) -> Record:
         raise NkiError("address_size must be two numbers: partitions, and bytes of each")
     par_size, free_size = size or (mem.shape[0], free * mem.dtype.size)
     place = op.placement(0)
-    dtype, shared = kept.get("dtype"), kept.get("isShared")
+    shared = kept.get("isShared")
     address = make(
         "Address",
         name=name if op.address_name is None else op.address_name.data,
@@ -101,16 +103,22 @@ def write_tensor(op: TensorOp) -> Record:
         freeOffset=None if place is None else place[1],
         isShared=shared.data == "true" if isinstance(shared, StringAttr) else op.file is not None,
     )
-    has_kept_dtype = isinstance(dtype, StringAttr) and DTYPES.get(dtype.data) is mem.dtype
     return make(
         "TensorName",
         name=name,
-        dtype=cast(StringAttr, dtype).data if has_kept_dtype else dtype_name(mem.dtype),
+        dtype=kept_name(kept.get("dtype"), DTYPES, mem.dtype) or dtype_name(mem.dtype),
         shape=make("Shape", parDim=mem.shape[0], freeDims=mem.shape[1:]),
         address=address,
         freeElements=free,
         addressRotation=op.address_rotation is not None,
     )
+
+
+def kept_name(kept: Attribute | None, names: Mapping[str, object], meant: object) -> str | None:
+    """Returns a name on disk that was kept, if it still means what the op says."""
+    if isinstance(kept, StringAttr) and kept.data in names and names[kept.data] == meant:
+        return kept.data
+    return None
 
 
 def kept_of(attributes: Mapping[str, Attribute]) -> Mapping[str, Attribute]:

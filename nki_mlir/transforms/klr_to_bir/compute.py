@@ -28,6 +28,6 @@ ROWS = (
     same(klr.BatchNormAggregateOp, bir.BNStatsAggregateOp, drop=["dtype"]),
     same(klr.IotaOp, bir.IotaOp, drop=["dtype"]),
     same(klr.NcAffineSelectOp, bir.TensorScalarAffineSelectOp, drop=["dtype"]),
-    same(klr.SelectReduceOp, bir.SelectOp, drop=["dtype"]),
+    same(klr.SelectReduceOp, bir.SelectOp, drop=["dtype", "reduce_op"]),
     same(klr.CopyPredicatedOp, bir.CopyPredicatedOp, drop=["dtype"]),
 )

@@ -1,9 +1,14 @@
 """KLR to BIR: kernels, bodies, blocks, branches, tensors.
 
-Each body becomes a function; the storage that it declares stands at the head of its first block. Labelled blocks become
-blocks of the function, and their labels the targets of its branches. A block that is only reached by going straight on
-from the one before it has no need of one of its own and joins that one. So a kernel without branches is one block, and a
-block that keeps the order of its instructions is a loop of one iteration marked `no_reorder`, as it is for Penguin.
+Each body becomes a function; the storage that it declares stands at the head of its first block. Labelled blocks
+become blocks of the function, and their labels the targets of its branches. A block that is only reached by going
+straight on from the one before it has no need of one of its own and joins that one. So a kernel without branches is one
+block, and a block that keeps the order of its instructions is a loop of one iteration marked `no_reorder`, as it is for
+Penguin.
+
+A tensor is an input or output of the module as the lists of the kernel have it; one in both lists is an input, which the
+kernel writes. BIR has no place for the order that `edges` ask for beside that of the text, nor for the file of a
+constant: they stay as the attributes `nki.edges` of the module and `nki.file` of the tensor.
 
 Sources: KLR reference, §1.3 and §5.
 """
@@ -12,18 +17,18 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
-from xdsl.ir import Attribute, Block, Operation
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.ir import Block, Operation
 
 from nki_mlir.dialects import bir, klr
 from nki_mlir.dialects.attributes import TensorKindAttr
+from nki_mlir.dialects.bir.structure import function
 from nki_mlir.dialects.structure import RegisterOp, StorageOp
 from nki_mlir.isa.enums import BranchCompareOp, TensorKind
 from nki_mlir.transforms.lowering import Conversion, Row, move
 from nki_mlir.transforms.ordered import ordered_region
 
-OUTPUT = "nki.output"
-"""Attribute of a tensor of kind external_input that the kernel returns as well."""
+EDGES, FILE = "nki.edges", "nki.file"
 
 
 # Kernels and tensors ---------------------------------------------------------------------------------------------
@@ -49,19 +54,29 @@ def _check_kernel(op: klr.KernelOp) -> str | None:
 
 
 def _kernel(op: klr.KernelOp, conversion: Conversion) -> Sequence[Operation]:
-    conversion.inputs, conversion.outputs = frozenset(_names(op.inputs)), frozenset(_names(op.outputs))
-    return (move(op, bir.ModuleOp, drop=("inputs", "outputs")),)
+    bodies = sum(isinstance(body, klr.BodyOp) for body in op.body.ops)
+    shared = _names(op.shared_buffers) if bodies > 1 else []
+    conversion.kinds = {
+        **dict.fromkeys(shared, TensorKind.INTERNAL_INTERFACE),
+        **dict.fromkeys(_names(op.outputs), TensorKind.EXTERNAL_OUTPUT),
+        **dict.fromkeys(_names(op.inputs), TensorKind.EXTERNAL_INPUT),
+    }
+    module = move(op, bir.ModuleOp, drop=("inputs", "outputs", "shared_buffers", "edges"))
+    if op.edges is not None:
+        module.attributes[EDGES] = op.edges
+    return (module,)
 
 
 def _tensor(op: klr.TensorOp, conversion: Conversion) -> Sequence[Operation]:
-    name = op.sym.data
-    is_input, is_output = name in conversion.inputs, name in conversion.outputs
-    kind: dict[str, Attribute] = {}
-    if is_input or is_output:
-        kind["kind"] = TensorKindAttr(TensorKind.EXTERNAL_INPUT if is_input else TensorKind.EXTERNAL_OUTPUT)
-    tensor = move(op, bir.TensorOp, drop=("address_name", "address_rotation"), add=kind)
-    if is_input and is_output:
-        tensor.attributes[OUTPUT] = UnitAttr()
+    kind = conversion.kinds.get(op.sym.data)
+    tensor = move(
+        op,
+        bir.TensorOp,
+        drop=("address_name", "address_size", "address_rotation", "file"),
+        add={} if kind is None else {"kind": TensorKindAttr(kind)},
+    )
+    if op.file is not None:
+        tensor.attributes[FILE] = op.file
     return (tensor,)
 
 
@@ -144,7 +159,7 @@ def _body(op: klr.BodyOp, conversion: Conversion) -> Sequence[Operation]:
     _declare(storage, made[0])
     _finish(made, op)
     core = op.core.value.data
-    return (bir.function(f"sg{core:04d}", made, core),)
+    return (function(f"sg{core:04d}", made, core),)
 
 
 def _take(block: klr.BlockOp, goes_on: bool, conversion: Conversion) -> Block:

@@ -18,6 +18,68 @@ def program(k, ip, jf):
 """
 
 
+EXPRESSIONS = """
+({a} + {b}) | ({a} - {b}) | ({a}) // {n} | ({a}) % {n} | ({a}) // -{n} | (({a}) // {n}) * {n} + ({a}) % {n}
+min({a}, {n}) | max({a}, {b}) | abs({a} - {n}) | ({a} if {c} else {b}) | (({a}) << 1) | divmod({a}, {n})[1]
+divmod({a}, {n})[0] | ({a}) * ({i}) | (({a}) & 3) | sum(({a}, {b})) | -({a})
+"""
+LEAVES = "{i} | {n}*{i} + {n} | {n}*{i} - {n}"
+CONDITIONS = """
+{a} < {n} | {a} <= {n} | {a} > {n} | {a} >= {n} | {a} == {n} | {a} != {n} | {n} > {a} | {n} <= {a} < {n} + 4
+{a} < {b} | ({a}) in ({n}, 7) | ({a}) % {n} == 0 | bool({a}) | {a} < {n}.5 | flag | len(items) % 2
+"""
+JOINED = "({c} and {d}) | ({c} or {d}) | not {c} | ({c}) == ({d}) | any(({c}, {d}))"
+ATOMS = """
+(jf + {n}*{i} < 20) | (jf - {i} < {n}) | (ip >= {a}) | (ip + ({a}) < 70) | (2*jf + 1 <= 90 - ({i})) | (jf == {i})
+({a} < {n}) | ({i} == {n}) | True
+"""
+VIEWS = """
+k.x[{a}] | k.x[{i} % 9] | k.x[{i}] | k.x[({a}) % 64] | k.x[({a}) % 60, ip, jf] | k.x[3, ip, ({a}) % {n} + jf]
+k.y[k.ds(({a}) % 99, 8)] | k.y[{i} * 8 : {i} * 8 + 8] | k.y[abs({a}) : 40] | t0[:, ({a}) % 8 : ({a}) % 8 + {n}]
+tiles[({a}) % len(tiles)] | t1
+"""
+STATES = """
+c0 += {n} | c0 = {a} | c1 = c0 + {n} | c0, c1 = c1, c0 | items.append({a}) | items.append({n})
+items[({a}) % len(items)] = {n} | table[({a}) % 3] = {b} | c1 = table.get(({a}) % 3, c1) | c0 = items[-1] + ({a})
+t0 = k.op('next', t0, {v}) | t0 += k.x[({a}) % 64] | tiles.append(tiles.pop(0)) | t0, t1 = t1, t0 | flag = {c}
+call = lambda n={i}: n + {i}; c1 = call() | c0 = int({a}) | local = {a}; c1 = local | del items[1:]
+"""
+
+
+LEAVING = ("break", "continue", "continue", "break", "return", "raise KeyError('out')")
+
+
+def _choices(text: str) -> list[str]:
+    return [choice.strip() for line in text.strip().splitlines() for choice in line.split("|")]
+
+
+_TEMPLATES = {text: _choices(text) for text in (EXPRESSIONS, LEAVES, CONDITIONS, JOINED, ATOMS, VIEWS, STATES)}
+
+
+class _Parts:
+    """The parts of one template, written when the template asks for them."""
+
+    def __init__(self, writer: "Writer", depth: int) -> None:
+        self.writer = writer
+        self.depth = depth
+        self.written: dict[str, str] = {}
+
+    def __getitem__(self, key: str) -> str:
+        if key not in self.written:
+            self.written[key] = self.write(key)
+        return self.written[key]
+
+    def write(self, key: str) -> str:
+        writer = self.writer
+        if key in "ab":
+            return writer.expression(self.depth)
+        if key in "cd":
+            return writer.condition(self.depth)
+        if key == "v":
+            return writer.view()
+        return writer.index() if key == "i" else str(writer.number(1, 9))
+
+
 class Writer:
     """Writes one program. `indices` are the loop variables in sight; `budget` limits the number of statements."""
 
@@ -27,7 +89,6 @@ class Writer:
         self.indices: list[str] = []
         self.budget = self.random.randint(8, 24)
         self.loops = 0
-        self.names = 0
 
     def write(self) -> str:
         while self.budget > 0:
@@ -38,90 +99,30 @@ class Writer:
     def line(self, depth: int, text: str) -> None:
         self.lines.append("    " * depth + text)
 
-    def pick(self, *choices: Any) -> Any:
-        return self.random.choice(choices)
-
     def number(self, low: int = 0, high: int = 9) -> int:
         return self.random.randint(low, high)
 
     # Expressions
 
+    def fill(self, templates: str, depth: int = 1) -> str:
+        """One of `templates`: a, b are expressions, c, d conditions, i an index, n a positive number, v a view."""
+        return self.random.choice(_TEMPLATES[templates]).format_map(_Parts(self, depth))
+
     def index(self) -> str:
-        names = [*self.indices, *self.indices, "c0", "c1"]
-        return self.random.choice(names)
+        return self.random.choice([*self.indices, *self.indices, "c0", "c1"])
 
     def expression(self, depth: int = 2) -> str:
-        if depth == 0 or self.random.random() < 0.3:
-            return self.pick(self.index(), f"{self.number(1, 4)}*{self.index()} + {self.number(-3, 6)}")
-        a, b = self.expression(depth - 1), self.expression(depth - 1)
-        n = self.number(1, 5)
-        return self.pick(
-            f"({a} + {b})",
-            f"({a} - {b})",
-            f"({a}) // {n}",
-            f"({a}) % {n}",
-            f"(({a}) // {n}) * {n} + ({a}) % {n}",
-            f"({a}) // -{n}",
-            f"min({a}, {self.number()})",
-            f"max({a}, {b})",
-            f"abs({a} - {n})",
-            f"({a} if {self.condition(0)} else {b})",
-            f"(({a}) << 1)",
-            f"divmod({a}, {n})[{self.pick(0, 1)}]",
-            f"({a}) * ({self.index()})",
-            f"(({a}) & 3)",
-            f"sum(({a}, {b}))",
-        )
+        leaf = depth <= 0 or self.random.random() < 0.3
+        return self.fill(LEAVES if leaf else EXPRESSIONS, depth - 1)
 
     def condition(self, depth: int = 1) -> str:
-        a = self.expression(depth)
-        if depth and self.random.random() < 0.4:
-            b, c = self.condition(depth - 1), self.condition(depth - 1)
-            return self.pick(f"({b} and {c})", f"({b} or {c})", f"not {b}", f"({b}) == ({c})", f"any(({b}, {c}))")
-        n = self.number(-2, 12)
-        return self.pick(
-            f"{a} {self.pick('<', '<=', '>', '>=', '==', '!=')} {n}",
-            f"{n} {self.pick('<', '>=')} {a}",
-            f"{n} <= {a} < {n + self.number(1, 5)}",
-            f"{a} < {self.expression(depth)}",
-            f"({a}) in ({n}, {n + 2})",
-            f"({a}) % {self.number(2, 3)} == 0",
-            f"bool({a})",
-            f"{a} < {n}.5",
-            "flag",
-            "len(items) % 2",
-        )
+        return self.fill(JOINED if depth > 0 and self.random.random() < 0.4 else CONDITIONS, depth - 1)
 
     def mask(self) -> str:
-        e = self.expression(1)
-        n = self.number(-10, 140)
-        atoms = [
-            f"(jf + {self.number(-3, 3)}*{self.index()} < {self.number(0, 70)})",
-            f"(ip >= {e})",
-            f"(ip + ({e}) < {n})",
-            f"(2*jf + 1 <= {self.number(0, 140)} - ({self.index()}))",
-            f"(jf == {self.index()})",
-            f"({e} < {self.number()})",
-            f"({self.index()} == {self.number(0, 5)})",
-            "True",
-        ]
-        return " & ".join(self.random.sample(atoms, self.number(1, 3)))
+        return " & ".join(self.fill(ATOMS) for _ in range(self.number(1, 3)))
 
     def view(self) -> str:
-        e = self.expression()
-        n = self.number(1, 6)
-        return self.pick(
-            f"k.x[{e}]" if self.random.random() < 0.3 else f"k.x[{self.index()} % 9]",
-            f"k.x[({e}) % 64]",
-            f"k.x[({e}) % 60, ip, jf]",
-            f"k.x[3, ip, ({e}) % {n} + jf]",
-            f"k.y[k.ds(({e}) % 99, 8)]",
-            f"k.y[{self.index()} * 8 : {self.index()} * 8 + 8]",
-            f"k.y[abs({e}) : 40]",
-            f"t0[:, ({e}) % 8 : ({e}) % 8 + {n}]",
-            f"tiles[({e}) % len(tiles)]",
-            "t1",
-        )
+        return self.fill(VIEWS, 2)
 
     # Statements
 
@@ -144,36 +145,11 @@ class Writer:
         if self.random.random() < 0.25:
             self.line(depth, f"k.op('masked', k.x[({self.index()}) % 64, ip, jf], mask={self.mask()})")
             return
-        target = self.pick("", "", "t1 = ", "local = ")
+        target = self.random.choice(("", "", "t1 = ", "other = "))
         self.line(depth, f"{target}k.op('op{self.number()}', {self.view()}, {self.view()}, number={self.expression()})")
 
     def state(self, depth: int) -> None:
-        self.names += 1
-        e = self.expression(1)
-        self.line(
-            depth,
-            self.pick(
-                f"c0 += {self.number(1, 3)}",
-                f"c0 = {e}",
-                f"c1 = c0 + {self.number()}",
-                "c0, c1 = c1, c0",
-                f"items.append({e})",
-                f"items.append({self.number()})",
-                f"items[({e}) % len(items)] = {self.number()}",
-                f"table[({e}) % 3] = {e}",
-                f"c1 = table.get(({e}) % 3, c1)",
-                f"c0 = items[-1] + ({e})",
-                f"t0 = k.op('next', t0, {self.view()})",
-                f"t0 += k.x[({e}) % 64]",
-                "tiles.append(tiles.pop(0))",
-                "t0, t1 = t1, t0",
-                f"flag = {self.condition(0)}",
-                f"call{self.names} = lambda n={self.index()}: n + {self.index()}; c1 = call{self.names}()",
-                f"c0 = int({e})",
-                f"local{self.names} = {e}; c1 = local{self.names}",
-                "del items[1:]",
-            ),
-        )
+        self.line(depth, self.fill(STATES))
 
     def branch(self, depth: int) -> None:
         self.line(depth, f"if {self.condition()}:")
@@ -185,7 +161,7 @@ class Writer:
     def attempt(self, depth: int) -> None:
         self.line(depth, "try:")
         self.block(depth + 1)
-        self.line(depth, f"except {self.pick('IndexError', 'Exception', '(IndexError, KeyError)')}:")
+        self.line(depth, f"except {self.random.choice(['IndexError', 'Exception', '(IndexError, KeyError)'])}:")
         self.block(depth + 1)
         if self.random.random() < 0.3:
             self.line(depth, "finally:")
@@ -193,15 +169,15 @@ class Writer:
 
     def leave(self, depth: int) -> None:
         self.line(depth, f"if {self.condition()}:")
-        self.line(depth + 1, self.pick("break", "continue", "continue", "break", "return", "raise KeyError('out')"))
+        self.line(depth + 1, self.random.choice(LEAVING))
 
     def loop(self, depth: int) -> None:
         name = f"i{len(self.lines)}"
         trips = self.number(1, 6 if self.loops else 12)
-        values = self.pick(f"{trips}", f"{trips}", f"{self.number(0, 4)}, {trips + 4}, {self.number(1, 3)}")
+        values = f"{trips}" if self.random.random() < 0.7 else f"{self.number(0, 4)}, {trips + 4}, {self.number(1, 3)}"
         if self.indices and self.random.random() < 0.1:
             values = f"({self.index()}) % 4 + 1"
-        kind = self.pick("k.affine", "k.affine", "k.sequential", "k.static", "range")
+        kind = self.random.choice(["k.affine", "k.affine", "k.sequential", "k.static", "range"])
         self.line(depth, f"for {name} in {kind}({values}):")
         self.indices.append(name)
         self.loops += 1

@@ -525,7 +525,7 @@ def generator_of_the_user(k: Toy) -> None:
     def doubled() -> Any:
         count = 0
         for i in k.affine(4):
-            count += 1
+            count = 2 * count + 1
             yield i + count
 
     for number in doubled():
@@ -630,7 +630,7 @@ def test_give_up_after_three_singles() -> None:
         count = 0
         for i in k.affine(6):
             kinds.append(type(i))
-            count += 1
+            count = 2 * count + 1
             k.op("load", k.x[i], count=count)
 
     run(carried, True)

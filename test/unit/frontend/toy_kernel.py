@@ -1,7 +1,7 @@
 """A small kernel API over the tracing core, to run loop programs rolled and unrolled and compare what they mean."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 from nki_mlir.frontend.errors import err_local_variable_used_out_of_scope
 from nki_mlir.frontend.loops import AFFINE, SEQUENTIAL, STATIC, KernelRange
@@ -18,7 +18,7 @@ class Tile(View):
 
     __slots__ = ()
 
-    def __iadd__(self, other: Any) -> "Tile":
+    def __iadd__(self, other: Any) -> Self:
         CURRENT[-1].op("add", self, self, other)
         return self
 

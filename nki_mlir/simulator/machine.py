@@ -1,0 +1,231 @@
+"""`simulate`: runs a BIR module on numpy arrays."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects import builtin
+from xdsl.ir import Operation
+
+from nki_mlir.diagnostics import NkiError
+from nki_mlir.dialects.bir.structure import FuncOp, ModuleOp, TensorOp
+from nki_mlir.dialects.instruction import InstructionOp, operands_of
+from nki_mlir.isa.enums import TensorKind
+from nki_mlir.isa.names import unknown
+from nki_mlir.isa.target import Target, default_target
+from nki_mlir.simulator.errors import located, op_error
+from nki_mlir.simulator.memory import WHOLE, Array, CoreMemory, Storage, check_size, separate
+from nki_mlir.simulator.program import Budget, Function, definitions, is_shared, unsupported
+from nki_mlir.simulator.threads import one_blas_thread
+
+MOST_ITERATIONS = 100_000_000
+
+
+@dataclass
+class Result:
+    """What a run leaves behind.
+
+    outputs  the tensors of an output kind by name, in the order of their definitions
+    inputs   the final contents of those inputs that the program wrote
+    """
+
+    outputs: dict[str, Array] = field(default_factory=dict[str, Array])
+    inputs: dict[str, Array] = field(default_factory=dict[str, Array])
+
+
+def simulate(
+    module: ModuleOp | builtin.ModuleOp,
+    inputs: Mapping[str, Any],
+    *,
+    poison: bool = True,
+    target: Target | None = None,
+    most_iterations: int = MOST_ITERATIONS,
+) -> Result:
+    """Runs a verified BIR module, or a builtin module that holds one, on the given inputs.
+
+    `inputs` has an array for every tensor of an input kind, of exactly its shape and dtype (bf16 and fp8 are those of
+    ml_dtypes, an x4 type is the unsigned integer of its size; a tensor of several blocks has them as first dimension),
+    and may have one for a tensor of kind `const`. The arrays are not changed. Functions run one after another, each
+    with an SBUF and PSUM of its own.
+
+    With `poison`, reading what was never written is an error, and so is an output that is not written whole.
+    `target` tells what the module itself does not; without either the default target holds.
+
+    Raises NkiError at the place of the op that cannot run, for inputs that are missing, surplus or wrong, and when the
+    program takes more than `most_iterations` iterations of loops and branches.
+    """
+    program = _Program(find_module(module), target, poison=poison)
+    program.fill(inputs)
+    with np.errstate(all="ignore"), one_blas_thread():
+        program.run(Budget(most_iterations))
+    return program.result()
+
+
+def find_module(module: Operation) -> ModuleOp:
+    """Returns the BIR module that is or stands in a module; NkiError if there is none, more than one, or other IR."""
+    if isinstance(module, ModuleOp):
+        return module
+    if not isinstance(module, builtin.ModuleOp):
+        raise located(unsupported(module), module)
+    ops = list(module.body.ops)
+    for op in ops:
+        if not isinstance(op, ModuleOp):
+            raise located(unsupported(op), op)
+    if len(ops) != 1:
+        raise NkiError(f"expected one bir.module, found {len(ops)}")
+    return cast(ModuleOp, ops[0])
+
+
+class _Tensor:
+    """The tensor that all storages of one name are: its definitions and its memory."""
+
+    def __init__(self, op: TensorOp) -> None:
+        self.ops = [op]
+        self.storage: Storage | None = None
+
+    @property
+    def op(self) -> TensorOp:
+        return self.ops[0]
+
+    @property
+    def is_input(self) -> bool:
+        return any(op.tensor_kind.is_input for op in self.ops)
+
+    @property
+    def is_output(self) -> bool:
+        return any(op.tensor_kind.is_output for op in self.ops)
+
+    @property
+    def may_be_given(self) -> bool:
+        return self.is_input or any(op.tensor_kind is TensorKind.CONST for op in self.ops)
+
+    @property
+    def is_written(self) -> bool:
+        """Whether some instruction writes the tensor."""
+        return any(_writes(use.operation, op) for op in self.ops for use in op.results[0].uses)
+
+
+def _writes(user: Operation, tensor: TensorOp) -> bool:
+    return isinstance(user, InstructionOp) and any(
+        use.storage is tensor.results[0] for use in operands_of(user) if use.role.group == "outs"
+    )
+
+
+class _Program:
+    """A module with the memory that its functions share."""
+
+    def __init__(self, module: ModuleOp, target: Target | None, *, poison: bool) -> None:
+        self._poison = poison
+        self._own_target = target or module.target
+        self._target = self._own_target or default_target()
+        self._functions: list[FuncOp] = []
+        self._tensors: dict[str, _Tensor] = {}
+        for block in module.body.blocks:
+            for op in block.ops:
+                if not isinstance(op, FuncOp):
+                    raise located(unsupported(op), op)
+                self._functions.append(op)
+        for func in self._functions:
+            self._declare(func)
+
+    def _declare(self, func: FuncOp) -> None:
+        apart: dict[str, TensorOp] = {name: tensor.op for name, tensor in self._tensors.items()}
+        for op in definitions(func.body):
+            if not isinstance(op, TensorOp):
+                continue
+            name, kind = op.sym.data, op.tensor_kind
+            if is_shared(op):
+                tensor = self._tensors.get(name)
+                if tensor is None:
+                    self._tensors[name] = _Tensor(op)
+                elif tensor.op.mem.data[1:] != op.mem.data[1:]:
+                    raise op_error(op, f"'{name}' is {_form(op)} here and {_form(tensor.op)} elsewhere, but it is one tensor")
+                else:
+                    tensor.ops.append(op)
+            elif kind.is_input or kind.is_output:
+                raise op_error(op, f"'{name}' of kind {kind} is in {op.mem.space}, inputs and outputs are in hbm")
+            apart[name if is_shared(op) else f"{name}#{len(apart)}"] = op
+        check_size([op for op in apart.values() if op.places is None or not op.mem.on_chip], self._poison)
+
+    def fill(self, inputs: Mapping[str, Any]) -> None:
+        """Allocates the shared tensors and puts the inputs into them."""
+        known = [name for name, tensor in self._tensors.items() if tensor.may_be_given]
+        for name in inputs:
+            if name not in known:
+                raise unknown("input", name, known) if known else NkiError(f"the program has no inputs, got '{name}'")
+        for name, tensor in self._tensors.items():
+            if name in inputs:
+                array = _checked(tensor.op, inputs[name])
+                tensor.storage = separate(tensor.op, _bytes(array, copy=tensor.is_written), shadow=False)
+            elif tensor.is_input:
+                missing = [n for n, t in self._tensors.items() if t.is_input and n not in inputs]
+                others = f" ({len(missing)} inputs are missing: {', '.join(missing)})" if len(missing) > 1 else ""
+                raise op_error(tensor.op, f"input '{name}' of type {_form(tensor.op)} was not given{others}")
+            else:
+                tensor.storage = separate(tensor.op, shadow=self._poison)
+
+    def run(self, budget: Budget) -> None:
+        """Runs the functions one after another, each on a core of its own."""
+        shared = {name: tensor.storage for name, tensor in self._tensors.items() if tensor.storage is not None}
+        for func in self._functions:
+            memory = CoreMemory(self._own_target, poison=self._poison)
+            Function(func, shared, self._target, memory=memory, poison=self._poison, budget=budget).run()
+
+    def result(self) -> Result:
+        """Returns the outputs; NkiError for one that was not written."""
+        found = Result()
+        for name, tensor in self._tensors.items():
+            assert tensor.storage is not None
+            if tensor.is_output:
+                self._check_written(tensor)
+                found.outputs[name] = tensor.storage.array()
+            elif tensor.is_input and tensor.is_written:
+                found.inputs[name] = tensor.storage.array()
+        return found
+
+    def _check_written(self, tensor: _Tensor) -> None:
+        assert tensor.storage is not None
+        name = tensor.op.sym.data
+        if tensor.storage.places[0].shadow is None:
+            if not tensor.is_written and not tensor.is_input:
+                raise op_error(tensor.op, f"output '{name}' was never written")
+            return
+        missing = np.argwhere(tensor.storage.array(shadow=True) != WHOLE[tensor.op.mem.dtype.size])
+        size = tensor.storage.array().size
+        if len(missing) == size:
+            raise op_error(tensor.op, f"output '{name}' was never written")
+        if len(missing):
+            raise op_error(
+                tensor.op,
+                f"output '{name}' was written only in part: {len(missing)} of {size} elements were not, the first is"
+                f" {missing[0].tolist()}",
+            )
+
+
+def shape_of(op: TensorOp) -> tuple[int, ...]:
+    """Returns the shape of the array that holds a tensor: several blocks are the first dimension."""
+    return op.mem.shape if op.mem.blocks == 1 else (op.mem.blocks, *op.mem.shape)
+
+
+def _form(op: TensorOp) -> str:
+    return array_form(shape_of(op), op.mem.dtype.numpy)
+
+
+def array_form(shape: Iterable[int], dtype: Any) -> str:
+    """Returns how messages describe an array: `float32[512, 512]`."""
+    return f"{np.dtype(dtype).name}{list(shape)}"
+
+
+def _checked(op: TensorOp, value: Any) -> Array:
+    array = np.asarray(value)
+    if array.shape == shape_of(op) and array.dtype == op.mem.dtype.numpy:
+        return array
+    got = array_form(array.shape, array.dtype)
+    raise op_error(op, f"input '{op.sym.data}' must be {_form(op)}, got {got}")
+
+
+def _bytes(array: Array, *, copy: bool) -> Array:
+    """Returns the bytes of an array in row-major order; without `copy` they may be the array's own."""
+    ordered = np.array(array, order="C") if copy else np.ascontiguousarray(array)
+    return ordered.reshape(-1).view(np.uint8)

@@ -1,0 +1,279 @@
+"""A BIR function compiled to steps and run: blocks and branches, loops, storage that begins anew.
+
+A region becomes a list of steps, a loop a step that runs such a list. Nothing is interpreted while the function runs,
+and what went wrong is traced to its op only when it did.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, cast
+
+from xdsl.dialects.builtin import UnregisteredOp
+from xdsl.ir import Block, Operation, Region
+
+from nki_mlir.diagnostics import NkiError
+from nki_mlir.dialects.bir.registers import RegisterAluOp, RegisterMoveOp, TensorLoadOp, TensorSaveOp
+from nki_mlir.dialects.bir.structure import (
+    CompareAndBranchOp,
+    DoWhileOp,
+    DynamicForLoopOp,
+    FuncOp,
+    LoopOp,
+    RegisterOp,
+    ReturnOp,
+    TensorOp,
+    UnconditionalBranchOp,
+)
+from nki_mlir.dialects.instruction import InstructionOp
+from nki_mlir.isa.enums import MemorySpace, TensorKind
+from nki_mlir.isa.target import Target
+from nki_mlir.simulator.decode import Names
+from nki_mlir.simulator.errors import RunError, located
+from nki_mlir.simulator.instructions import InstructionCompiler, Step
+from nki_mlir.simulator.memory import CoreMemory, Storage
+from nki_mlir.simulator.registers import (
+    comparison,
+    register_alu,
+    register_move,
+    register_reader,
+    tensor_load,
+    tensor_save,
+)
+
+Terminator = Callable[[], int | None]
+"""Returns the number of the block that runs next, None to end the function."""
+
+
+class Budget:
+    """How many iterations of loops and branches a run may take, so that none goes on for ever."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._left = most
+
+    def spend(self, count: int = 1) -> None:
+        """Takes iterations from the budget; NkiError if it is used up."""
+        self._left -= count
+        if self._left < 0:
+            raise NkiError(f"the program takes more than {self._most} iterations of loops and branches")
+
+
+class Steps:
+    """The steps of a block, and the ops that they stand for."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.ops: list[Operation] = []
+
+    def add(self, op: Operation, step: Step) -> None:
+        """Adds the step of an op."""
+        self.steps.append(step)
+        self.ops.append(op)
+
+    def blame(self, error: NkiError, step: Step) -> RunError:
+        """Returns the error of a step as one about its op."""
+        return located(error, next(op for op, one in zip(self.ops, self.steps, strict=True) if one is step))
+
+
+def _idle() -> None:
+    """Does nothing."""
+
+
+def definitions(region: Region) -> Iterator[TensorOp | RegisterOp]:
+    """Yields the storage and registers that a region defines, in loops too, in order."""
+    for block in region.blocks:
+        for op in block.ops:
+            if isinstance(op, TensorOp | RegisterOp):
+                yield op
+            for inner in op.regions:
+                yield from definitions(inner)
+
+
+class Function:
+    """A function compiled for one run: its names and memory are those of this run."""
+
+    def __init__(
+        self, func: FuncOp, shared: dict[str, Storage], target: Target, *, memory: CoreMemory, poison: bool, budget: Budget
+    ) -> None:
+        self._names = Names()
+        self._instructions = InstructionCompiler(self._names, target, poison=poison)
+        self._budget = budget
+        self._private: set[Storage] = set()
+        for op in definitions(func.body):
+            if isinstance(op, RegisterOp):
+                self._names.new_slot(op.results[0])
+                continue
+            storage = shared.get(op.sym.data) if is_shared(op) else None
+            if storage is None:
+                storage = memory.storage(op)
+                self._private.add(storage)
+            self._names.storages[op.results[0]] = storage
+        blocks = list(func.body.blocks)
+        self._numbers = {block: number for number, block in enumerate(blocks)}
+        last = len(blocks) - 1
+        self._blocks = [
+            self._block(block, repeats=last > 0, following=None if number == last else number + 1)
+            for number, block in enumerate(blocks)
+        ]
+
+    def run(self) -> None:
+        """Runs the function to its end."""
+        number: int | None = 0 if self._blocks else None
+        while number is not None:
+            body, terminator = self._blocks[number]
+            _run_steps(body)
+            following, end = terminator
+            try:
+                number = following()
+                if number is not None:
+                    self._budget.spend()
+            except NkiError as error:
+                raise located(error, cast(Operation, end)) from error
+
+    @property
+    def storages(self) -> list[Storage]:
+        """The storage that the function uses, in order."""
+        return list(self._names.storages.values())
+
+    # Compilation
+
+    def _block(
+        self, block: Block, *, repeats: bool, following: int | None = None
+    ) -> tuple[Steps, tuple[Terminator, Operation | None]]:
+        """Returns the steps of a block and what runs after it: without a terminator the block that follows."""
+        steps = Steps()
+        for op in block.ops:
+            try:
+                if isinstance(op, CompareAndBranchOp | UnconditionalBranchOp | ReturnOp):
+                    return steps, (self._terminator(op), op)
+                step = self._compile(op, repeats=repeats)
+            except NkiError as error:
+                raise located(error, op) from error
+            if step is not _idle:
+                steps.add(op, step)
+        return steps, ((lambda: following), None)
+
+    def _terminator(self, op: CompareAndBranchOp | UnconditionalBranchOp | ReturnOp) -> Terminator:
+        if isinstance(op, ReturnOp):
+            return _no_block
+        if isinstance(op, UnconditionalBranchOp):
+            destination = self._numbers[op.destination]
+            return lambda: destination
+        holds = comparison(op, self._instructions.decoder)
+        on_true, on_false = self._numbers[op.on_true], self._numbers[op.on_false]
+        return lambda: on_true if holds() else on_false
+
+    def _compile(self, op: Operation, *, repeats: bool) -> Step:
+        compile_one = _COMPILERS.get(type(op))
+        if compile_one is not None:
+            return compile_one(self, op, repeats)
+        if isinstance(op, InstructionOp) and op.name.startswith("bir."):
+            isa = op.descriptor()
+            if isa is not None:
+                return self._instructions.compile(op, isa)
+        raise unsupported(op)
+
+    def _tensor(self, op: TensorOp, repeats: bool) -> Step:
+        storage = self._names.storages[op.results[0]]
+        return storage.begin if repeats and storage in self._private else _idle
+
+    def _register(self, op: RegisterOp, repeats: bool) -> Step:
+        number, slots = self._names.slot(op.results[0]), self._names.slots
+
+        def step() -> None:
+            slots[number] = None
+
+        return step if repeats else _idle
+
+    def _body(self, region: Region) -> Steps:
+        steps, (_, end) = self._block(region.block, repeats=True)
+        if end is not None:
+            raise located(NkiError("a loop body cannot end in a branch or return"), end)
+        return steps
+
+    def _loop(self, op: LoopOp, repeats: bool) -> Step:
+        values = op.range()
+        number = self._names.new_slot(op.variable, op.interval())
+        return self._counted(op, number, self._body(op.body), lambda: values)
+
+    def _dynamic_for_loop(self, op: DynamicForLoopOp, repeats: bool) -> Step:
+        lower, stride = op.bound("lower", 0), op.bound("step", 1)
+        if stride <= 0:
+            raise NkiError(f"the step of a loop must be positive, got {stride}")
+        upper = register_reader(self._names, op.upper)
+        number = self._names.new_slot(op.body.block.args[0])
+        return self._counted(op, number, self._body(op.body), lambda: range(lower, upper(), stride))
+
+    def _counted(self, op: Operation, number: int, body: Steps, bounds: Callable[[], range]) -> Step:
+        """Returns the step that runs a body for every value of a loop variable."""
+        slots, steps, budget = self._names.slots, body.steps, self._budget
+        name = op.regions[0].block.args[0].name_hint or "i"
+
+        def loop() -> None:
+            values = bounds()
+            budget.spend(max(0, -((values.start - values.stop) // values.step)))
+            step: Any = None
+            try:
+                for slots[number] in values:
+                    for step in steps:
+                        step()
+            except NkiError as error:
+                found = body.blame(error, step)
+                found.add_note(f"in the iteration %{name} = {slots[number]}")
+                raise found from error.__cause__
+
+        return loop
+
+    def _do_while(self, op: DoWhileOp, repeats: bool) -> Step:
+        condition, body, budget = register_reader(self._names, op.condition), self._body(op.body), self._budget
+
+        def loop() -> None:
+            while True:
+                budget.spend()
+                _run_steps(body)
+                if condition() == 0:
+                    return
+
+        return loop
+
+
+def _run_steps(body: Steps) -> None:
+    step: Any = None
+    try:
+        for step in body.steps:
+            step()
+    except NkiError as error:
+        raise body.blame(error, step) from error.__cause__
+
+
+def _no_block() -> None:
+    """Ends the function."""
+
+
+def is_shared(op: TensorOp) -> bool:
+    """Whether all functions of the module see one memory under the storage's name."""
+    return not op.mem.on_chip and (
+        op.tensor_kind is not TensorKind.INTERNAL or op.mem.space is MemorySpace.SHARED_HBM
+    )
+
+
+def unsupported(op: Operation) -> NkiError:
+    """Returns the error for an op that the simulator does not run."""
+    if isinstance(op, UnregisteredOp):
+        return NkiError(f"the operation '{op.op_name.data}' is not registered, so it cannot be simulated")
+    dialect = op.name.partition(".")[0]
+    if dialect in ("penguin", "klr"):
+        return NkiError(f"the simulator runs BIR, lower the {dialect} dialect with convert-{dialect}-to-bir first")
+    return NkiError("the simulator cannot run this operation")
+
+
+_COMPILERS: dict[type[Operation], Callable[[Function, Any, bool], Step]] = {
+    TensorOp: Function._tensor,
+    RegisterOp: Function._register,
+    LoopOp: Function._loop,
+    DynamicForLoopOp: Function._dynamic_for_loop,
+    DoWhileOp: Function._do_while,
+    RegisterMoveOp: lambda function, op, _: register_move(op, function._instructions.decoder),
+    RegisterAluOp: lambda function, op, _: register_alu(op, function._instructions.decoder),
+    TensorLoadOp: lambda function, op, _: tensor_load(op, function._instructions.decoder),
+    TensorSaveOp: lambda function, op, _: tensor_save(op, function._instructions.decoder),
+}

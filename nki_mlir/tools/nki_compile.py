@@ -1,0 +1,227 @@
+"""nki-compile: traces a kernel of a Python file and prints its IR, or simulates it."""
+
+import importlib.util
+import re
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+
+from nki_mlir.diagnostics import Location, NkiError
+from nki_mlir.isa.dtypes import Dtype
+from nki_mlir.isa.target import parse_target
+from nki_mlir.tools.common import ArgumentParser, Console, run_console_script, run_tool
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from nki_mlir.frontend.kernel import Kernel, Trace
+
+EXAMPLES = """\
+  nki-compile add.py:add --arg a=f32[128,512] --arg b=f32[128,512] --emit bir
+  nki-compile add.py:add --arg a=f32[128,512] --arg b=f32[128,512] --emit penguin -o add.mlir
+  nki-compile add.py:add --arg a=bf16[128,512] --arg b=bf16[128,512] --simulate --input a=a.npy --output-dir out
+  nki-compile scale.py:scale --arg x=f32[128,64] --arg factor=2.5 --frontend beta3 --emit penguin
+"""
+EMIT = {"penguin": "beta3", "klr": "beta2"}
+_TENSOR = re.compile(r"([A-Za-z]\w*)\[\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)?\s*\]")
+
+
+class Shaped(NamedTuple):
+    """What `--arg a=f32[128,512]` gives: a tensor of which only shape and type are known."""
+
+    shape: tuple[int, ...]
+    dtype: Dtype
+
+
+def parse_argument(text: str) -> tuple[str, Any]:
+    """Returns (name, value) of `NAME=DTYPE[d0,d1]`, `NAME=number` or `NAME=text`.
+
+    Raises:
+        NkiError: the text is not of that form, or names an unknown type.
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise NkiError(f"--arg {text}: expected NAME=DTYPE[d0,d1,…] or NAME=value")
+    match = _TENSOR.fullmatch(value)
+    if match is not None:
+        sizes = tuple(int(size) for size in match[2].split(",")) if match[2] else ()
+        if any(size < 1 for size in sizes):
+            raise NkiError(f"--arg {text}: the sizes of a tensor must be positive")
+        return name, Shaped(sizes, dtype_named(match[1]))
+    for convert in (int, float):
+        try:
+            return name, convert(value)
+        except ValueError:
+            continue
+    return name, {"True": True, "False": False, "None": None}.get(value, value)
+
+
+def dtype_named(name: str) -> Dtype:
+    """Returns the type of a name as our IR or the API spells it."""
+    try:
+        return Dtype.from_text(name)
+    except NkiError:
+        return Dtype.from_api(name)
+
+
+def load_module(path: str) -> ModuleType:
+    """Runs a Python file with `nki` and `neuronxcc.nki` importable, and returns its module.
+
+    Raises:
+        NkiError: the file cannot be read or raises; an exception keeps its type and text in the message.
+    """
+    from nki_mlir import compat
+
+    spec = importlib.util.spec_from_file_location("__nki_kernel__", path)
+    if spec is None or spec.loader is None:
+        raise NkiError(f"'{path}' is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    compat.install()
+    directory = str(path).rpartition("/")[0] or "."
+    sys.path.insert(0, directory)
+    try:
+        spec.loader.exec_module(module)
+    except FileNotFoundError as error:
+        if error.filename == path:
+            raise NkiError(f"cannot read '{path}': {error.strerror}") from None
+        raise own_error(error) from error
+    except NkiError:
+        raise
+    except Exception as error:
+        raise own_error(error) from error
+    finally:
+        sys.path.remove(directory)
+    return module
+
+
+def own_error(error: Exception) -> NkiError:
+    """Returns an exception of the user's Python as one message with its type, text and innermost place."""
+    from nki_mlir.frontend.locations import is_own
+
+    if isinstance(error, SyntaxError) and error.filename:
+        return NkiError(f"SyntaxError: {error.msg}", Location(error.filename, error.lineno or 0, error.offset or 0))
+    place: Location | None = None
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if not is_own(frame.f_code) and not frame.f_code.co_filename.startswith("<frozen"):
+            place = Location(frame.f_code.co_filename, line)
+    found = NkiError(f"{type(error).__name__}: {error}", place)
+    for note in getattr(error, "__notes__", ()):
+        found.add_note(note)
+    return found
+
+
+def kernel_of(module: ModuleType, name: str, path: str) -> "Kernel":
+    """Returns the kernel of a name in a module; a plain function becomes one.
+
+    Raises:
+        NkiError: there is no such function.
+    """
+    from nki_mlir.frontend.kernel import Kernel
+    from nki_mlir.nki.compile import jit
+    from nki_mlir.tools.common import closest
+
+    found: Any = getattr(module, name, None)
+    if isinstance(found, Kernel):
+        return found
+    if not callable(found):
+        names = [n for n, value in vars(module).items() if isinstance(value, Kernel)]
+        known = f"; kernels: {', '.join(names)}" if names else ""
+        raise NkiError(f"'{path}' has no function '{name}'{closest(name, names) or known}")
+    return jit(found)
+
+
+def compile_trace(trace: "Trace", frontend: str, emit: str) -> "ModuleOp":
+    """Returns a trace as Penguin, KLR or BIR."""
+    from nki_mlir.frontend.execute import lowered
+
+    if emit in EMIT:
+        module = trace.build(EMIT[emit])
+        module.verify()
+        return module
+    return lowered(trace, frontend, trace.target)
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser("nki-compile", "Trace an NKI kernel and print its IR, or simulate it.", EXAMPLES)
+    parser.add_argument("kernel", metavar="KERNEL.py:FUNCTION")
+    parser.add_argument("--arg", action="append", default=[], metavar="NAME=DTYPE[d0,d1]|VALUE", help="an argument of the kernel")
+    parser.add_argument("--frontend", choices=("beta2", "beta3"), help="front end (default: NKI_FRONTEND, else beta2)")
+    parser.add_argument("--target", metavar="NAME", help="trn1, trn2 (default) or trn3")
+    parser.add_argument("--grid", metavar="N[,M…]", help="launch grid")
+    parser.add_argument("--emit", choices=("penguin", "klr", "bir"), default="bir", help="the IR to print (default: bir)")
+    parser.add_argument("-o", dest="output", metavar="FILE", help="where the IR goes (default: standard output)")
+    parser.add_argument("--simulate", action="store_true", help="run the kernel on the simulator instead of printing IR")
+    parser.add_argument("--input", action="append", default=[], metavar="NAME=FILE.npy", help="contents of a tensor argument")
+    parser.add_argument("--output-dir", metavar="DIR", help="where outputs are written as .npy")
+    return parser
+
+
+def _grid(text: str | None) -> tuple[int, ...]:
+    try:
+        return tuple(int(size) for size in text.split(",")) if text else ()
+    except ValueError:
+        raise NkiError(f"--grid {text}: expected numbers such as 2 or 2,4") from None
+
+
+def body(console: Console, argv: Sequence[str]) -> int:
+    """Runs the tool."""
+    from nki_mlir.frontend.kernel import chosen_frontend
+
+    options = _parser().parse_args(argv)
+    path, colon, name = options.kernel.rpartition(":")
+    if not colon or not path:
+        raise NkiError(f"'{options.kernel}': expected KERNEL.py:FUNCTION")
+    arguments = dict(parse_argument(text) for text in options.arg)
+    target = parse_target(options.target) if options.target else None
+    kernel = kernel_of(load_module(path), name, path)
+    grid = _grid(options.grid)
+    if grid:
+        kernel = kernel[grid]
+    frontend = chosen_frontend(options.frontend)
+    if options.emit in EMIT:
+        if options.frontend and options.frontend != EMIT[options.emit]:
+            raise NkiError(f"--emit {options.emit} is what --frontend {EMIT[options.emit]} builds, not {options.frontend}")
+        frontend = EMIT[options.emit]
+    try:
+        trace = kernel.trace((), arguments, frontend=frontend, target=target)
+    except NkiError:
+        raise
+    except Exception as error:
+        raise own_error(error) from error
+    if options.simulate:
+        return _simulate(console, trace, frontend, options.input, options.output_dir, arguments)
+    from xdsl.printer import Printer
+
+    from io import StringIO
+
+    out = StringIO()
+    Printer(stream=out).print_op(compile_trace(trace, frontend, options.emit))
+    console.write(options.output, out.getvalue() + "\n")
+    return 0
+
+
+def _simulate(
+    console: Console,
+    trace: "Trace",
+    frontend: str,
+    inputs: Sequence[str],
+    directory: str | None,
+    arguments: Mapping[str, Any],
+) -> int:
+    from nki_mlir.frontend.execute import lowered
+    from nki_mlir.tools.nki_sim import simulate_module
+
+    module = lowered(trace, frontend, trace.target)
+    return simulate_module(console, module, inputs, directory, show=directory is None, target=trace.target)
+
+
+def run(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
+    """Runs the tool on the given streams and returns its exit status."""
+    return run_tool(body, argv, stdin, stdout, stderr)
+
+
+def main() -> None:
+    """The console script."""
+    run_console_script(run)

@@ -1,0 +1,231 @@
+"""Unrolls the static loops of BIR."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias, cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from nki_mlir.diagnostics import NkiError
+from nki_mlir.dialects import affine, bir
+from nki_mlir.dialects.access import Access
+from nki_mlir.dialects.attributes import ConditionAttr, ExprAttr
+from nki_mlir.dialects.instruction import InstructionOp, guard_indices, operands_of
+from nki_mlir.dialects.structure import RegisterOp, StorageOp
+from nki_mlir.transforms.errors import op_error
+from nki_mlir.transforms.ordered import keeps_order
+
+MOST = 25_000_000
+"""Unrolling to more instructions is refused. Source: BIR reference, §6.13."""
+
+_REGIONS = (bir.LoopOp, bir.DynamicForLoopOp, bir.DoWhileOp)
+
+
+@dataclass(frozen=True)
+class Unroll(ModulePass):
+    """Replaces each static loop of BIR by copies of its body, one an iteration.
+
+    A copy has the numbers of its iteration in place of loop variables. Guards and masks that these decide are gone, and
+    so is an instruction whose guard does not hold or whose access has no element left. Instructions and storage of the
+    body get unique names that end in the values of the loop variables; storage placed before is placed the same in all
+    copies. The result computes the same bits as the loops.
+
+    Loops with bounds in registers stay, and so do the regions in which instructions keep their order, with everything
+    inside them unrolled. `max_trip_count` also keeps loops of more iterations. Idempotent.
+    """
+
+    name = "unroll"
+
+    max_trip_count: int | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        count = sum(self._count(block, False) for region in op.regions for block in region.blocks)
+        if count > MOST:
+            raise NkiError(f"unrolling gives {count} instructions, at most {MOST} are allowed")
+        self._enter(op)
+
+    def _unrolls(self, op: Operation) -> bool:
+        if not isinstance(op, bir.LoopOp) or keeps_order(op):
+            return False
+        return self.max_trip_count is None or len(op.range()) <= self.max_trip_count
+
+    def _count(self, block: Block, inside: bool) -> int:
+        """Returns the number of ops that a block becomes; raises for an op inside a loop that cannot be copied."""
+        total = 0
+        for op in block.ops:
+            if inside and (op.successors or not isinstance(op, InstructionOp | StorageOp | RegisterOp | _REGIONS)):
+                raise op_error(op, "stands in a loop, of which only instructions, storage and loops can be unrolled")
+            total += 1
+            if op.regions:
+                unrolls = self._unrolls(op)
+                body = sum(self._count(b, inside or unrolls) for region in op.regions for b in region.blocks)
+                total += body * len(cast(bir.LoopOp, op).range()) - 1 if unrolls else body
+        return total
+
+    def _enter(self, op: Operation) -> None:
+        """Unrolls what is inside an op that is no function."""
+        for region in op.regions:
+            for block in region.blocks:
+                for inner in block.ops:
+                    if isinstance(inner, bir.FuncOp):
+                        _Unroller(self._unrolls, inner).enter(inner)
+                    elif inner.regions:
+                        self._enter(inner)
+
+
+Environment: TypeAlias = dict[SSAValue, "SSAValue | int"]
+"""What stands for a value of the loop in the copy being made: a number for a loop variable, a copy of storage."""
+
+Copy: TypeAlias = Callable[[Environment, str, list[Operation]], None]
+"""Appends what an op becomes in one iteration; the string is what the names in this iteration end in."""
+
+
+class _Unroller:
+    """Unrolls the loops of one function. How to copy an op of a loop is found out once, not in each iteration."""
+
+    def __init__(self, unrolls: Callable[[Operation], bool], function: bir.FuncOp) -> None:
+        self.unrolls = unrolls
+        self.names: set[str] = set()
+        for op in function.walk():
+            if isinstance(name := op.properties.get("name"), StringAttr):
+                self.names.add(name.data)
+        self.resolved: dict[tuple[Attribute, tuple[int | None, ...]], tuple[Any, tuple[int, ...]]] = {}
+
+    def enter(self, op: Operation) -> None:
+        """Unrolls the loops inside an op that stays."""
+        for region in op.regions:
+            for block in region.blocks:
+                for inner in list(block.ops):
+                    if self.unrolls(inner):
+                        made: list[Operation] = []
+                        self.copier(inner)({}, "", made)
+                        block.insert_ops_before(made, inner)
+                        block.erase_op(inner)
+                    elif inner.regions:
+                        self.enter(inner)
+
+    def copier(self, op: Operation) -> Copy:
+        """Returns how to copy an op that stands in a loop, or the loop itself."""
+        if isinstance(op, InstructionOp):
+            return self._instruction(op)
+        if isinstance(op, bir.LoopOp) and self.unrolls(op):
+            return partial(_iterations, op.variable, op.range(), self._body(op))
+        if op.regions:
+            return partial(_region, op, self._body(op))
+        return partial(self._declaration, op)
+
+    def _body(self, op: Operation) -> list[Copy]:
+        return [self.copier(inner) for inner in op.regions[0].block.ops]
+
+    def fresh(self, name: str) -> StringAttr:
+        """Returns the name, made unique."""
+        while name in self.names:
+            name += "_"
+        self.names.add(name)
+        return StringAttr(name)
+
+    def _declaration(self, op: Operation, env: Environment, suffix: str, out: list[Operation]) -> None:
+        """Copies storage or a register."""
+        name = cast(StringAttr, op.properties["name"]).data
+        new = type(op).create(
+            result_types=[op.results[0].type],
+            properties=op.properties | {"name": self.fresh(name + suffix)},
+            attributes=op.attributes,
+            location=op.location,
+        )
+        new.results[0].name_hint = op.results[0].name_hint
+        env[op.results[0]] = new.results[0]
+        out.append(new)
+
+    def _instruction(self, op: InstructionOp) -> Copy:
+        """Returns how to copy an instruction."""
+        uses = [
+            (use.role.name, use.member if use.role.variadic else None, use.pattern, use.storage, use.indices)
+            for use in operands_of(op)
+        ]
+        if op.when is not None:
+            uses.append(("when", None, op.when, None, guard_indices(op)))
+        cls, location, attributes, fixed = type(op), op.location, op.attributes, op.properties
+        name = None if op.inst_name is None else op.inst_name.data
+
+        def copy(env: Environment, suffix: str, out: list[Operation]) -> None:
+            operands: list[SSAValue] = []
+            properties = fixed.copy()
+            for role, member, pattern, storage, indices in uses:
+                if storage is not None:
+                    operands.append(cast(SSAValue, env.get(storage, storage)))
+                if not indices:
+                    continue
+                values = [env.get(value, value) for value in indices]
+                new, order = self.at(pattern, values)
+                if new is None or new is False:
+                    return
+                operands += [cast(SSAValue, values[k]) for k in order]
+                if new is True:
+                    del properties[role]
+                elif member is None:
+                    properties[role] = new
+                else:
+                    properties[role] = _with_member(properties[role], member, new)
+            if name is not None:
+                properties["name"] = self.fresh(name + suffix)
+            out.append(cls.create(operands=operands, properties=properties, attributes=attributes, location=location))
+
+        return copy
+
+    def at(self, pattern: Attribute, values: Sequence["SSAValue | int"]) -> tuple[Any, tuple[int, ...]]:
+        """Returns the pattern with numbers in place of its index values, and which index values it still has.
+
+        The pattern is None if it has no element left; of a guard it is whether it holds, once that is known.
+        """
+        key = pattern, tuple(value if isinstance(value, int) else None for value in values)
+        known = self.resolved.get(key)
+        if known is None:
+            numbers = key[1]
+            known = self.resolved[key] = cast("Access | ExprAttr | ConditionAttr", pattern).at(
+                lambda k: affine.index(k) if (number := numbers[k]) is None else number
+            )
+        return known
+
+
+def _with_member(listed: Attribute, member: int, new: Attribute) -> Attribute:
+    members = list(cast("ArrayAttr[Attribute]", listed).data)
+    members[member] = new
+    return ArrayAttr(members)
+
+
+def _iterations(
+    variable: SSAValue, values: range, body: Sequence[Copy], env: Environment, suffix: str, out: list[Operation]
+) -> None:
+    """Copies the body of a loop once for each value of its variable."""
+    for value in values:
+        env[variable] = value
+        name = f"{suffix}_{value}"
+        for copy in body:
+            copy(env, name, out)
+
+
+def _region(op: Operation, body: Sequence[Copy], env: Environment, suffix: str, out: list[Operation]) -> None:
+    """Copies a loop that stays a loop."""
+    old = op.regions[0].block
+    block = Block(arg_types=[argument.type for argument in old.args])
+    for argument, new in zip(old.args, block.args, strict=True):
+        new.name_hint = argument.name_hint
+        env[argument] = new
+    inside: list[Operation] = []
+    for copy in body:
+        copy(env, suffix, inside)
+    block.add_ops(inside)
+    out.append(
+        type(op).create(
+            operands=[cast(SSAValue, env.get(value, value)) for value in op.operands],
+            properties=op.properties,
+            attributes=op.attributes,
+            regions=[Region(block)],
+            location=op.location,
+        )
+    )
