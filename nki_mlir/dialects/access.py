@@ -63,7 +63,8 @@ class Access(Data[AccessFields]):
 
     Derived attributes: `partitions` and `free` (elements, None where a mask bounds them), `count` (their product),
     `low` and `high` (lowest and highest element that the pairs reach from the offset), `indices` (number of index
-    values), `nums` (all pair numbers, partitions first).
+    values), `nums` (all pair numbers, partitions first), `form` (a number that patterns share if and only if they differ
+    in block and column offset alone).
     """
 
     name = "nki.access"
@@ -75,8 +76,10 @@ class Access(Data[AccessFields]):
     high: int
     indices: int
     nums: tuple[int, ...]
+    form: int
 
     _pool: "dict[AccessFields, Access]" = {}
+    _forms: "dict[tuple[Any, ...], int]" = {}
     _by_text: "dict[str, Access]" = {}
 
     def __new__(cls, fields: AccessFields) -> "Access":
@@ -94,6 +97,8 @@ class Access(Data[AccessFields]):
         reach = [step * (number - 1) for step, number, _ in fields.pairs if number > 0]
         put(self, "low", sum(r for r in reach if r < 0))
         put(self, "high", sum(r for r in reach if r > 0))
+        rest = fields.partition, fields.partition_pairs, fields.pairs, fields.dtype, fields.indirect
+        put(self, "form", cls._forms.setdefault(rest, len(cls._forms)))
         put(self, "indices", len(self._index_order()))
         self.verify()
         cls._pool[fields] = self

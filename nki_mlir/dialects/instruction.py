@@ -159,7 +159,7 @@ class InstructionOp(IRDLOperation):
     OPCODE: ClassVar[int | None] = None
     ROLES: ClassVar[tuple[Role, ...]] = ()
     INLINE: ClassVar[tuple[tuple[str, type[Any], bool], ...]] = ()
-    FLAGS: ClassVar[frozenset[str]] = frozenset()
+    FLAGS: ClassVar[tuple[str, ...]] = ()
 
     values = var_operand_def(AnyAttr())
     inst_name = opt_prop_def(StringAttr, prop_name="name")
@@ -218,7 +218,7 @@ def instruction(isa: Instruction | None = None, *, opcode: int | None = None) ->
         finished.OPCODE = opcode
         finished.ROLES = tuple(roles)
         finished.INLINE = tuple(inline)
-        finished.FLAGS = frozenset(flags)
+        finished.FLAGS = tuple(flags)
         return finished
 
     return decorate

@@ -262,6 +262,13 @@ def _integer(attribute: Any) -> int:
     return attribute.value.data
 
 
+class NoTerminatorIfSingleBlock(NoTerminator):
+    """A region of one block needs no terminator; several blocks need one each, which xDSL checks for all ops."""
+
+    def verify(self, op: Operation) -> None:
+        """Allows regions of several blocks, unlike `NoTerminator`."""
+
+
 class SymbolRegionOp(IRDLOperation):
     """Base of ops that are a name, an attribute dictionary and a body: modules, functions, kernels.
 
@@ -272,7 +279,7 @@ class SymbolRegionOp(IRDLOperation):
     arch = opt_prop_def(base(ArchAttr))
     body = region_def()
 
-    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+    traits = traits_def(NoTerminatorIfSingleBlock(), RecursiveMemoryEffect())
 
     @property
     def target(self) -> Target | None:

@@ -5,8 +5,9 @@
 
 After the op's name come its inline enums and flags as words, its engine, its name as a string, then the operands by
 group in the order of the class; a required operand is known by its position, an optional one is written with its name.
-The rare properties stand in the dictionary. The text from the name to the last parenthesis is read by regular
-expressions, patterns are looked up by their text; then xDSL's token stream goes on.
+The rare properties stand in the dictionary, and behind it the blocks that a branch goes to: `[^body, ^exit]`. The text
+from the name to the last parenthesis is read by regular expressions, patterns are looked up by their text; then xDSL's
+token stream goes on.
 """
 
 import re
@@ -253,7 +254,8 @@ def parse_instruction(cls: type[Any], parser: Parser) -> Any:
         defined = cls.get_irdl_definition().properties
         for key, value in parser.parse_optional_attr_dict().items():
             (reader.properties if key in defined else attributes)[key] = value
-    return cls.create(operands=values, properties=reader.properties, attributes=attributes)
+    successors = parser.parse_successors() if rawtext.next_is(parser, "[") else ()
+    return cls.create(operands=values, properties=reader.properties, attributes=attributes, successors=successors)
 
 
 def print_instruction(op: InstructionOp, printer: Printer) -> None:
@@ -301,11 +303,12 @@ def print_instruction(op: InstructionOp, printer: Printer) -> None:
     if shown:
         printer.print_string(" ")
         printer.print_attr_dict(shown)
+    printer.print_successors(op.successors)
 
 
 def _dictionary(op: InstructionOp) -> dict[str, Attribute]:
     """Returns the properties and attributes that are printed as a dictionary."""
-    inside = COMMON_PROPERTIES | op.FLAGS | {name for name, _, _ in op.INLINE} | {role.name for role in op.ROLES}
+    inside = {*COMMON_PROPERTIES, *op.FLAGS, *(name for name, _, _ in op.INLINE), *(role.name for role in op.ROLES)}
     shown = {k: v for k, v in op.properties.items() if k not in inside}
     return {**shown, **op.attributes} if op.attributes else shown
 

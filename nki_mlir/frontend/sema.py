@@ -5,16 +5,16 @@ rules that are checked are the objects that the dialects verify with.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from nki_mlir.dialects.access import Access
+from nki_mlir.dialects.affine import Interval
 from nki_mlir.dialects.operands import figures
 from nki_mlir.frontend.errors import KernelError
 from nki_mlir.frontend.locations import here
 from nki_mlir.frontend.masks import AxisLimit, axis_limits, check_bounds, guards, restrict
 from nki_mlir.frontend.records import Record
-from nki_mlir.frontend.storage import Tile
-from nki_mlir.frontend.symbolic import Atom, Pred, Sym, bounds
+from nki_mlir.frontend.storage import Allocation, Tile
+from nki_mlir.frontend.symbolic import Atom, Pred
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import (
     AccumulateCommand,
@@ -57,7 +57,7 @@ def number(value: Any, dtype: Dtype | None = None) -> Number:
     if dtype is None:
         own = getattr(value, "dtype", None)
         dtype = Dtype.from_api(own) if own is not None else Dtype.I32 if isinstance(value, int) else Dtype.F32
-    plain = value.item() if hasattr(value, "item") else value
+    plain: Any = value.item() if hasattr(value, "item") else value
     return Number(int(plain) if dtype.is_integer else float(plain), dtype)
 
 
@@ -95,30 +95,53 @@ class Sema:
         """
         if mask is False:
             return
-        held = {role: value for role, value in roles.items() if value is not None}
         given = {key: value for key, value in attributes.items() if value is not None}
         predicates: tuple[Atom, ...] = ()
         if mask is not True:
-            masked = self._masked(held, mask, domain)
+            masked = self._masked({role: value for role, value in roles.items() if value is not None}, mask, domain)
             if masked is None:
                 return
-            held, predicates = masked
-        for role, value in held.items():
-            if isinstance(value, Tile):
-                if value.grid is not None:
-                    check_bounds(value, mask)
-                held[role] = value.settled()
+            roles, predicates = masked
+        held: dict[str, Tile | Number] = {}
+        signature: list[Any] = [isa]
+        outside = False
+        for role, value in roles.items():
+            if value is None:
+                continue
+            if type(value) is Number:
+                signature.append((role, value.dtype, value.value))
+                held[role] = value
+                continue
+            tile = cast(Tile, value)
+            if tile.grid is not None:
+                check_bounds(tile, mask)
+            tile = held[role] = tile.settled()
+            access, variables = tile.encode()
+            allocation = cast(Allocation, tile.storage)
+            mem = allocation.mem
+            signature += (role, mem, access.form)
+            # Rules look at the column offset only to see that it stays inside the row, and at placed PSUM.
+            if variables or allocation.place is not None:
+                outside = True
+            elif not (0 <= (first := cast(int, access.data.offset)) + access.low):
+                outside = True
+            elif (first + access.high + 1) * access.data.dtype.size > mem.row_bytes:
+                outside = True
+        signature += given.items()
+        key = tuple(signature)
         descriptor = INSTRUCTIONS[isa]
-        self._admit(descriptor, held, given)
-        context = self.context
+        if outside or key not in self._admitted:
+            self._check(descriptor, held, given)
+            if not outside:
+                self._admitted.add(key)
         for role in OUTPUTS[isa]:
             written = held.get(role)
-            if isinstance(written, Tile):
-                written.allocation.written = True
+            if written is not None:
+                cast(Allocation, cast(Tile, written).storage).written = True
+        context = self.context
         if name is not None:
             given["name"] = context.names.unique(name, numbered=False)
-        record = Record(descriptor, held, given, predicates, here(depth))
-        context.recorder.body.append(record)
+        context.recorder.body.append(Record(descriptor, held, given, predicates, here(depth)))
 
     def _masked(
         self, roles: Mapping[str, Operandish], mask: Pred | bool, domain: str
@@ -140,49 +163,22 @@ class Sema:
         del strangers
         return left, guards(mask)
 
-    def _admit(self, isa: Instruction, roles: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
-        """Checks the rules, once for each combination of shapes, types, partitions and parameters."""
-        signature: list[Any] = [isa.name]
-        encoded: list[tuple[str, Tile, Access, tuple[Any, ...]]] = []
-        for role, value in roles.items():
-            if isinstance(value, Tile):
-                access, variables = value.encode()
-                fields = access.data
-                signature.append(
-                    (role, value.allocation.mem, fields.partition, fields.partition_pairs, fields.pairs, fields.dtype)
-                )
-                encoded.append((role, value, access, variables))
-            else:
-                signature.append((role, value.dtype, value.value))
-        signature.extend(attributes.items())
-        key = tuple(signature)
-        known = key in self._admitted
-        operands: dict[str, Any] = {}
-        for role, value, access, variables in encoded:
-            offset = access.data.offset
-            if (
-                known
-                and isinstance(offset, int)
-                and offset + access.low >= 0
-                and offset + access.high < _row(value, access)
-            ):
-                continue
-            ranges = [(v.lo, v.hi - 1) for v in variables]
-            operands[role] = figures(access, value.allocation.mem, value.allocation.place, ranges)
-        if known and not operands:
-            return
-        for role, value, access, variables in encoded:
-            if role not in operands:
-                ranges = [(v.lo, v.hi - 1) for v in variables]
-                operands[role] = figures(access, value.allocation.mem, value.allocation.place, ranges)
+    def _check(
+        self, isa: Instruction, roles: "Mapping[str, Tile | Number]", attributes: Mapping[str, Any]
+    ) -> None:
+        """Raises `NkiValidationError` if a rule of the instruction does not hold."""
+        operands: dict[str, Operand] = {}
         for role, value in roles.items():
             if isinstance(value, Number):
                 operands[role] = Operand(dtype=value.dtype, immediate=value.value)
+                continue
+            access, variables = value.encode()
+            ranges: list[Interval | None] = [(v.lo, v.hi - 1) for v in variables]
+            operands[role] = figures(access, value.allocation.mem, value.allocation.place, ranges)
         found = check_all(isa.rules, Operands(operands, attributes), self.context.target)
         if found is not None:
             message, rule = found
             raise NkiValidationError(f"{isa.name}: {message}", rule=rule.identifier)
-        self._admitted.add(key)
 
     # Instructions -------------------------------------------------------------------------------------------------
 
@@ -366,16 +362,8 @@ class Sema:
         self.record("transpose", {"dst": dst, "data": data}, {"engine": engine}, **how)
 
 
-def _row(tile: Tile, access: Access) -> int:
-    return tile.allocation.mem.row_bytes // access.data.dtype.size
-
-
 def _aligned(limits: "list[AxisLimit | None]", view: Tile) -> "list[AxisLimit | None]":
     """Aligns the limits of the iteration domain with the trailing dimensions of another operand."""
     rank = len(view.shape)
     return limits[len(limits) - rank :] if rank < len(limits) else limits
 
-
-def is_constant(value: Any) -> bool:
-    """Whether an index is a number already."""
-    return not isinstance(value, Sym) or bounds(value)[0] == bounds(value)[1]

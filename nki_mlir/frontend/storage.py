@@ -109,8 +109,22 @@ class Tile(View):
         try:
             return self._encoded
         except AttributeError:
-            self._encoded = encoded(self)
-            return self._encoded
+            pass
+        # Nearly all views are plain: known by sizes, steps, offsets and type, and the same ones come again and again.
+        if self.limits is None:
+            offsets = self.offsets
+            key = self.shape, self.layout, offsets, self.dtype, self.storage.on_chip
+            if type(offsets[2]) is int and type(offsets[1]) is int and type(offsets[0]) is int:
+                known = _plain.get(key)
+                if known is None:
+                    known = _plain[key] = encoded(self)
+                self._encoded = known
+                return known
+        self._encoded = encoded(self)
+        return self._encoded
+
+
+_plain: "dict[tuple[Any, ...], tuple[Access, tuple[Var, ...]]]" = {}
 
 
 def encoded(view: View) -> "tuple[Access, tuple[Var, ...]]":

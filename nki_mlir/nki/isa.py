@@ -5,6 +5,7 @@ Engines, commands and modes are the published enums. A function records its inst
 
 from collections.abc import Sequence
 from enum import Enum, IntEnum
+from functools import cache
 from typing import Any, TypeVar
 
 from nki_mlir.diagnostics import NkiError
@@ -134,6 +135,12 @@ def operand_of(api: str, operand: str, value: Any) -> Operandish:
     raise err_unexpected_type_of_operand(api, operand, value, "a tensor or a number")
 
 
+@cache
+def _member(kind: type[P], value: Any) -> P:
+    """Looks a token up once: the same few come with every instruction."""
+    return kind.from_api(value)
+
+
 def token(api: str, parameter: str, value: Any, kind: type[P]) -> P:
     """Returns the member of a published enum that an op token, an API enum or a name means.
 
@@ -146,7 +153,7 @@ def token(api: str, parameter: str, value: Any, kind: type[P]) -> P:
     if isinstance(value, kind):
         return value
     try:
-        return kind.from_api(value.name if isinstance(value, Enum) else value)
+        return _member(kind, value.name if isinstance(value, Enum) else value)
     except NkiError as error:
         raise NKISyntaxError(f"{api}: {parameter}: {error}", rule="instruction_unsupported_op") from None
 

@@ -43,6 +43,8 @@ class CompiledAccess:
         "access",
         "dtype",
         "fast",
+        "first",
+        "has_shadow",
         "numbers",
         "position",
         "row",
@@ -77,25 +79,18 @@ class CompiledAccess:
         self._block = compiled(fields.block, numbers, slots)
         self._partition = compiled(fields.partition or 0, numbers, slots)
         self._element = compiled(fields.offset, numbers, slots)
+        self.has_shadow = any(place.shadow is not None for place in storage.places)
+        """Whether some of the storage is checked for reads of what was never written."""
+        self.first: int | None = None
+        """The first physical partition where it does not depend on the run."""
+        if isinstance(fields.block, int) and isinstance(fields.partition or 0, int):
+            self.first = storage.places[fields.block].partition + cast(int, fields.partition or 0)
         self.fast: Callable[[], Array] | None = None
         self.position: Position | None = None
         if not numbers:
             self.position = self.locate()
         elif not self._masks and self._certain(ranges):
             self.fast = self._fast()
-
-    @property
-    def has_shadow(self) -> bool:
-        """Whether some of the storage is checked for reads of what was never written."""
-        return any(place.shadow is not None for place in self.storage.places)
-
-    @property
-    def first(self) -> int | None:
-        """The first physical partition of the access where it does not depend on the run."""
-        block, partition = self.access.data.block, self.access.data.partition or 0
-        if not isinstance(block, int) or not isinstance(partition, int):
-            return None
-        return self.storage.places[block].partition + partition
 
     def first_partition(self) -> int:
         """Returns the first physical partition of the access now."""

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nki_mlir.diagnostics import NkiError
-from nki_mlir.dialects.instruction import InstructionOp
 from nki_mlir.dialects.operands import figures, rule_operands, target_of
 from nki_mlir.isa.instructions.base import Run
 from nki_mlir.isa.operands import Operand as Figures
@@ -79,14 +78,12 @@ class CheckedStep:
 
     def __init__(
         self,
-        op: InstructionOp,
         decoded: Decoded,
         run: Run,
         accumulate: bool | Callable[[], bool] | None,
         *,
         poison: bool,
     ) -> None:
-        self._op = op
         self._decoded = decoded
         self._run = run
         self._accumulate = accumulate
@@ -135,12 +132,12 @@ class CheckedStep:
         shapes = tuple(position.nums for position in positions)
         if shapes in self._known_shapes:
             return
-        found = rule_operands(self._op)
+        found = rule_operands(self._decoded.op)
         roles: dict[str, Any] = dict(found.roles)
         for operand, access in self._accesses:
             if access.access.masked and not operand.use.role.variadic:
                 roles[operand.use.role.name] = _resolved(access)
-        violation = check_all(self._decoded.isa.rules, Operands(roles, found.parameters), target_of(self._op))
+        violation = check_all(self._decoded.isa.rules, Operands(roles, found.parameters), target_of(self._decoded.op))
         if violation is not None:
             raise NkiError(f"{violation[0]} [{violation[1].identifier}]")
         self._known_shapes.add(shapes)

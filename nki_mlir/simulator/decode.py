@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any, cast
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
 from nki_mlir.diagnostics import NkiError
 from nki_mlir.dialects.access import Access
 from nki_mlir.dialects.affine import Interval
-from nki_mlir.dialects.attributes import ExprAttr, Immediate, MemType, RegisterAttr, value_of
+from nki_mlir.dialects.attributes import ExprAttr, Immediate, RegisterAttr, value_of
 from nki_mlir.dialects.instruction import InstructionOp, Use, operands_of
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import MemorySpace
@@ -63,38 +63,59 @@ class Operand:
 
 
 class Decoded:
-    """An instruction: operands in order, and by role; element types and spaces by role; parameters.
+    """An instruction: operands in order, and by role (a list for a variadic one).
 
-    `open_parameters` are those over loop variables, with the slots of these. `key` is equal for instructions that can
-    share one evaluation.
+    `open_parameters` are those over loop variables, with the slots of these. `fixed` tells that all accesses stay where
+    they are, `shadowed` that some storage has a shadow. `key` is equal for instructions that can share an evaluation.
     """
 
-    __slots__ = ("isa", "key", "open_parameters", "operands", "parameters", "roles", "spaces", "types")
+    __slots__ = ("fixed", "isa", "key", "op", "open_parameters", "operands", "roles", "shadowed")
 
-    def __init__(self, isa: Instruction) -> None:
+    def __init__(self, op: InstructionOp, isa: Instruction) -> None:
+        self.op = op
         self.isa = isa
         self.operands: list[Operand] = []
         self.roles: dict[str, Operand | list[Operand]] = {}
-        self.types: dict[str, Dtype] = {}
-        self.spaces: dict[str, MemorySpace | None] = {}
-        self.parameters: dict[str, Any] = {}
-        self.open_parameters: dict[str, tuple[ExprAttr, list[int]]] = {}
+        self.open_parameters: dict[str, tuple[ExprAttr, list[int]]] | None = None
+        self.fixed = True
+        self.shadowed = False
         self.key: list[Any] = [isa.name]
 
     def arguments(self) -> list[Any]:
         """Returns what the evaluation is called with, in the descriptor's order of roles."""
         found: list[Any] = []
+        roles = self.roles
         for name in self.isa.role_names:
-            held = self.roles.get(name)
-            if isinstance(held, list):
-                found.append(tuple(operand.argument for operand in held))
+            held = roles.get(name)
+            if held is None:
+                found.append(None)
+            elif type(held) is Operand:
+                found.append(held.argument)
             else:
-                found.append(None if held is None else held.argument)
+                found.append(tuple(operand.argument for operand in cast("list[Operand]", held)))
         return found
 
     def result(self) -> CompiledAccess:
         """Returns the access of the first output."""
-        return next(operand.access for operand in self.operands if operand.out and operand.access is not None)
+        access = self.operands[0].access
+        assert access is not None
+        return access
+
+    def types(self) -> tuple[dict[str, Dtype], dict[str, MemorySpace | None]]:
+        """Returns the element types and the memory spaces by role; an immediate is in no space."""
+        types: dict[str, Dtype] = {}
+        spaces: dict[str, MemorySpace | None] = {}
+        for operand in self.operands:
+            name, pattern = operand.use.role.name, operand.use.pattern
+            types[name] = cast("Access | Immediate", pattern).data.dtype
+            spaces[name] = None if operand.access is None else operand.access.storage.mem.space
+        return types, spaces
+
+    def parameters(self) -> dict[str, Any]:
+        """Returns the parameters that do not depend on the run, as rules and evaluations see them."""
+        operands = {operand.use.role.name for operand in self.operands}
+        hidden = operands | _NO_PARAMETERS | (self.open_parameters or {}).keys()
+        return {name: value_of(held) for name, held in self.op.properties.items() if name not in hidden}
 
 
 class Decoder:
@@ -102,65 +123,67 @@ class Decoder:
 
     def __init__(self, names: Names) -> None:
         self.names = names
-        self._accesses: dict[tuple[Storage, Access], tuple[CompiledAccess, Array]] = {}
+        self._fixed: dict[tuple[SSAValue, Access], tuple[CompiledAccess, Array]] = {}
         self._numbers: dict[Immediate, float | int] = {}
 
     def decode(self, op: InstructionOp, isa: Instruction) -> Decoded:
         """Returns what an instruction says; NkiError if an access is out of bounds for certain."""
-        decoded = Decoded(isa)
-        key, seen = decoded.key, {role.name for role in op.ROLES}
+        decoded = Decoded(op, isa)
+        key, roles, operands = decoded.key, decoded.roles, decoded.operands
         for use in operands_of(op):
-            name, pattern = use.role.name, use.pattern
-            if isinstance(pattern, ExprAttr):
+            role, pattern = use.role, use.pattern
+            if type(pattern) is ExprAttr:
                 if pattern.indices:
-                    decoded.open_parameters[name] = pattern, self.names.slots_of(use.indices)
-                else:
-                    decoded.parameters[name] = pattern.value()
-                    key.append((name, pattern))
+                    if decoded.open_parameters is None:
+                        decoded.open_parameters = {}
+                    decoded.open_parameters[role.name] = pattern, self.names.slots_of(use.indices)
                 continue
             operand = self.operand(use)
-            decoded.operands.append(operand)
-            if use.role.variadic:
-                cast("list[Operand]", decoded.roles.setdefault(name, [])).append(operand)
+            operands.append(operand)
+            access = operand.access
+            if access is not None:
+                key += (access.access.data.dtype, access.storage.mem.data.space)
+                decoded.fixed &= access.position is not None
+                decoded.shadowed |= access.has_shadow
             else:
-                decoded.roles[name] = operand
-            dtype, space = _type_of(use)
-            decoded.types[name], decoded.spaces[name] = dtype, space
-            key.append((name, dtype, space))
+                key += (cast(Immediate, pattern).data.dtype, None)
+            if role.variadic:
+                cast("list[Operand]", roles.setdefault(role.name, [])).append(operand)
+            else:
+                roles[role.name] = operand
         for name, attribute in op.properties.items():
-            if name not in seen and name not in _NO_PARAMETERS:
-                decoded.parameters[name] = value_of(attribute)
-                key.append((name, attribute))
+            if name not in roles:
+                key += (name, attribute)
+            else:
+                key.append(name)
         return decoded
 
     def operand(self, use: Use) -> Operand:
         """Returns one operand, with the view or number that does not depend on the run."""
         pattern = use.pattern
-        if isinstance(pattern, Immediate):
+        if type(pattern) is Immediate:
             return Operand(use, self._number(pattern))
-        if not isinstance(pattern, Access) or use.storage is None:
-            kind = "a register" if isinstance(pattern, RegisterAttr) else str(pattern)
+        if type(pattern) is not Access or use.storage is None:
+            kind = "a register" if type(pattern) is RegisterAttr else str(pattern)
             raise NkiError(f"{use.label} is {kind}, which cannot be evaluated here")
-        storage = self.names.storages[use.storage]
+        if not use.indices:
+            known = self._fixed.get((use.storage, pattern))
+            if known is not None:
+                return Operand(use, known[1], known[0])
         operand = Operand(use)
         try:
-            if use.indices:
-                numbers = self.names.slots_of(use.indices)
-                ranges = [self.names.ranges[number] for number in numbers]
-                operand.access = CompiledAccess(pattern, storage, self.names.slots, numbers, ranges)
-            else:
-                operand.access, operand.argument = self._fixed(storage, pattern)
+            operand.access = access = self._access(use.storage, pattern, use.indices)
         except NkiError as error:
             raise operand.error(error) from None
+        if access.position is not None:
+            operand.argument = access.view(access.position)
+            self._fixed[use.storage, pattern] = access, operand.argument
         return operand
 
-    def _fixed(self, storage: Storage, pattern: Access) -> tuple[CompiledAccess, Array]:
-        known = self._accesses.get((storage, pattern))
-        if known is None:
-            access = CompiledAccess(pattern, storage, self.names.slots)
-            assert access.position is not None
-            known = self._accesses[storage, pattern] = access, access.view(access.position)
-        return known
+    def _access(self, value: SSAValue, pattern: Access, indices: Sequence[SSAValue]) -> CompiledAccess:
+        storage, numbers = self.names.storages[value], self.names.slots_of(indices)
+        ranges = [self.names.ranges[number] for number in numbers]
+        return CompiledAccess(pattern, storage, self.names.slots, numbers, ranges)
 
     def _number(self, immediate: Immediate) -> float | int:
         """Returns the number of an immediate, rounded to the type it is encoded in."""
@@ -170,11 +193,3 @@ class Decoder:
             known = value if dtype.is_integer or dtype is Dtype.F32 else float(constant(dtype, value))
             self._numbers[immediate] = known
         return known
-
-
-def _type_of(use: Use) -> tuple[Dtype, MemorySpace | None]:
-    pattern: Attribute = use.pattern
-    if isinstance(pattern, Immediate):
-        return pattern.data.dtype, None
-    assert isinstance(pattern, Access) and use.storage is not None
-    return pattern.data.dtype, cast(MemType, use.storage.type).space

@@ -11,11 +11,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from nki_mlir.diagnostics import NkiError
+from nki_mlir.dialects.attributes import value_of
 from nki_mlir.dialects.instruction import InstructionOp, guard_indices
 from nki_mlir.isa.enums import Engine
 from nki_mlir.isa.instructions.base import Evaluation, Instruction, Run
 from nki_mlir.isa.target import Target
-from nki_mlir.simulator.accesses import CompiledAccess
 from nki_mlir.simulator.checks import CheckedStep, checked_fixed_step
 from nki_mlir.simulator.decode import Decoded, Decoder, Names, Operand
 from nki_mlir.simulator.expressions import compiled
@@ -59,82 +59,78 @@ class InstructionCompiler:
     def compile(self, op: InstructionOp, isa: Instruction) -> Step:
         """Returns the step of an instruction; NkiError if it cannot run at all."""
         decoded = self.decoder.decode(op, isa)
-        accumulate = self._accumulate(decoded)
-        return self._guarded(op, self._step(op, decoded, self._run(decoded), accumulate))
+        step = self._step(decoded)
+        return self._guarded(op, step) if "when" in op.properties else step
 
     # Evaluations
 
     def _run(self, decoded: Decoded) -> Run:
         """Returns the evaluation of an instruction, which looks up what depends on the run when it is called."""
-        first = _first_partition(decoded)
-        if isinstance(first, int) and not decoded.open_parameters:
-            return self._evaluation(decoded, {}, first)
+        result = decoded.result()
+        if result.first is not None and not decoded.open_parameters:
+            return self._evaluation(decoded, {}, result.first)
         slots = self._names.slots
         open_values = [
             (name, attribute.data.is_list, [compiled(value, numbers, slots) for value in attribute.data.values])
-            for name, (attribute, numbers) in decoded.open_parameters.items()
+            for name, (attribute, numbers) in (decoded.open_parameters or {}).items()
         ]
 
         def run(*arguments: Any) -> Any:
             found: dict[str, Any] = {}
             for name, is_list, values in open_values:
                 found[name] = tuple(value() for value in values) if is_list else values[0]()
-            start = first if isinstance(first, int) else first.first_partition()
-            return self._evaluation(decoded, found, start)(*arguments)
+            first = result.first_partition() if result.first is None else result.first
+            return self._evaluation(decoded, found, first)(*arguments)
 
         return run
 
     def _evaluation(self, decoded: Decoded, values: dict[str, Any], first: int) -> Run:
-        key = (*decoded.key, *values.items(), first)
+        key = (*decoded.key, *values.values(), first)
         run = self._runs.get(key)
         if run is None:
-            parameters, lanes = {**decoded.parameters, **values}, self._lanes.seen_from(first)
-            evaluation = Evaluation(parameters, decoded.types, decoded.spaces, self._target, lanes)
+            types, spaces = decoded.types()
+            parameters, lanes = {**decoded.parameters(), **values}, self._lanes.seen_from(first)
+            evaluation = Evaluation(parameters, types, spaces, self._target, lanes)
             run = self._runs[key] = decoded.isa.evaluate(evaluation)
         return run
 
     def _accumulate(self, decoded: Decoded) -> Accumulate:
-        if not decoded.isa.accumulates:
-            return False
-        found = decoded.open_parameters.pop("accumulate", None)
+        """Returns how a matmul accumulates, and takes a flag over loop variables out of the open parameters."""
+        found = (decoded.open_parameters or {}).pop("accumulate", None)
         if found is not None:
             attribute, numbers = found
             flag = compiled(attribute.data.values[0], numbers, self._names.slots)
             return lambda: bool(flag())
-        value = decoded.parameters.get("accumulate")
-        return None if value is None else bool(value)
+        held = decoded.op.properties.get("accumulate")
+        return None if held is None else bool(value_of(held))
 
     # Steps
 
-    def _step(self, op: InstructionOp, decoded: Decoded, run: Run, accumulate: Accumulate) -> Step:
-        accesses = [operand.access for operand in decoded.operands if operand.access is not None]
-        fixed = all(access.position is not None for access in accesses)
-        if callable(accumulate) or (accumulate is None and not fixed):
-            return CheckedStep(op, decoded, run, accumulate, poison=self._poison).run
-        arguments = decoded.arguments()
+    def _step(self, decoded: Decoded) -> Step:
+        fixed, shadowed = decoded.fixed, decoded.shadowed
+        adds: Accumulate = False
+        written: list[Any] = []
         if decoded.isa.accumulates:
+            adds = self._accumulate(decoded)
             result = decoded.result()
-            written = accumulate
-            if written is None and result.position is not None:
-                arguments.append(result.written(result.position))
+            if adds is None and result.position is not None:
+                written.append(result.written(result.position))
             else:
-                arguments.append(written)
-        if self._poison and any(access.has_shadow for access in accesses):
-            if fixed:
-                return checked_fixed_step(decoded, run, arguments, adds=accumulate is True)
-            return CheckedStep(op, decoded, run, accumulate, poison=True).run
-        if fixed:
-            return partial(run, *arguments)
-        open_access = any(access.position is None and access.fast is None for access in accesses)
-        if open_access or any(isinstance(held, list) for held in decoded.roles.values()):
-            return CheckedStep(op, decoded, run, accumulate, poison=False).run
-        return _moving_step(decoded, run, arguments)
+                written.append(adds)
+        run = self._run(decoded)
+        if callable(adds) or not (fixed or (adds is not None and not shadowed and _is_bound(decoded))):
+            return CheckedStep(decoded, run, adds, poison=self._poison).run
+        arguments = decoded.arguments() + written
+        if not fixed:
+            return _moving_step(decoded, run, arguments)
+        if shadowed:
+            return checked_fixed_step(decoded, run, arguments, adds=adds is True)
+        return partial(run, *arguments)
 
     def _guarded(self, op: InstructionOp, step: Step) -> Step:
         """Returns the step that runs another only where the guard of the instruction holds."""
         when = op.when
-        if when is None:
-            return step
+        assert when is not None
         slots, numbers = self._names.slots, self._names.slots_of(guard_indices(op))
         registers = [number for number in numbers if self._names.ranges[number] is None]
         atoms = [(compiled(expression, numbers, slots), ge) for expression, ge in when.data.atoms]
@@ -152,15 +148,21 @@ class InstructionCompiler:
         return guarded
 
 
+def _is_bound(decoded: Decoded) -> bool:
+    """Whether every view is either made already or can be made without checks."""
+    return all(
+        operand.access is None or operand.access.position is not None or operand.access.fast is not None
+        for operand in decoded.operands
+    ) and all(type(held) is Operand for held in decoded.roles.values())
+
+
 def _moving_step(decoded: Decoded, run: Run, arguments: list[Any]) -> Step:
     """Returns the step that makes the views over loop variables anew, without checks."""
-    moving = [
-        (number, operand.access.fast)
-        for number, name in enumerate(decoded.isa.role_names)
-        if isinstance(operand := decoded.roles.get(name), Operand)
-        and operand.access is not None
-        and operand.access.fast is not None
-    ]
+    moving: list[tuple[int, Callable[[], Array]]] = []
+    for number, name in enumerate(decoded.isa.role_names):
+        operand = decoded.roles.get(name)
+        if isinstance(operand, Operand) and operand.access is not None and operand.access.fast is not None:
+            moving.append((number, operand.access.fast))
 
     def step() -> None:
         for number, view in moving:
@@ -168,9 +170,3 @@ def _moving_step(decoded: Decoded, run: Run, arguments: list[Any]) -> Step:
         run(*arguments)
 
     return step
-
-
-def _first_partition(decoded: Decoded) -> int | CompiledAccess:
-    """Returns the first physical partition of the result, or its access where that depends on the run."""
-    result = decoded.result()
-    return result if result.first is None else result.first

@@ -74,6 +74,10 @@ class Steps:
         return located(error, next(op for op, one in zip(self.ops, self.steps, strict=True) if one is step))
 
 
+_DEFINITIONS = frozenset({TensorOp, RegisterOp})
+_TERMINATORS = frozenset({CompareAndBranchOp, UnconditionalBranchOp, ReturnOp})
+
+
 def _idle() -> None:
     """Does nothing."""
 
@@ -82,8 +86,8 @@ def definitions(region: Region) -> Iterator[TensorOp | RegisterOp]:
     """Yields the storage and registers that a region defines, in loops too, in order."""
     for block in region.blocks:
         for op in block.ops:
-            if isinstance(op, TensorOp | RegisterOp):
-                yield op
+            if type(op) in _DEFINITIONS:
+                yield cast("TensorOp | RegisterOp", op)
             for inner in op.regions:
                 yield from definitions(inner)
 
@@ -143,26 +147,27 @@ class Function:
         steps = Steps()
         for op in block.ops:
             try:
-                if isinstance(op, CompareAndBranchOp | UnconditionalBranchOp | ReturnOp):
+                if type(op) in _TERMINATORS:
                     return steps, (self._terminator(op), op)
-                step = self._compile(op, repeats=repeats)
+                step = self._compile(op, repeats)
             except NkiError as error:
                 raise located(error, op) from error
             if step is not _idle:
                 steps.add(op, step)
         return steps, ((lambda: following), None)
 
-    def _terminator(self, op: CompareAndBranchOp | UnconditionalBranchOp | ReturnOp) -> Terminator:
+    def _terminator(self, op: Operation) -> Terminator:
         if isinstance(op, ReturnOp):
             return _no_block
         if isinstance(op, UnconditionalBranchOp):
             destination = self._numbers[op.destination]
             return lambda: destination
+        assert isinstance(op, CompareAndBranchOp)
         holds = comparison(op, self._instructions.decoder)
         on_true, on_false = self._numbers[op.on_true], self._numbers[op.on_false]
         return lambda: on_true if holds() else on_false
 
-    def _compile(self, op: Operation, *, repeats: bool) -> Step:
+    def _compile(self, op: Operation, repeats: bool) -> Step:
         compile_one = _COMPILERS.get(type(op))
         if compile_one is not None:
             return compile_one(self, op, repeats)

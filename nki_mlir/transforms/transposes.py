@@ -1,5 +1,5 @@
-"""Transposes, which BIR has as two instructions: a matmul by the identity on the Tensor engine, and one of its own on the
-Vector engine.
+"""Transposes, which BIR has as two instructions: a matmul by the identity on the Tensor engine, and one of its own on
+the Vector engine.
 
 Where no engine is chosen the destination decides, as the documentation of the newest API has it: PSUM is written by the
 Tensor engine, SBUF by the Vector engine. (The published KLR to BIR translation takes the Vector engine for every fp32

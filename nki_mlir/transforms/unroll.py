@@ -22,7 +22,7 @@ from nki_mlir.transforms.ordered import keeps_order
 MOST = 25_000_000
 """Unrolling to more instructions is refused. Source: BIR reference, §6.13."""
 
-_REGIONS = (bir.LoopOp, bir.DynamicForLoopOp, bir.DoWhileOp)
+_COPIED = (InstructionOp, StorageOp, RegisterOp, bir.LoopOp, bir.DynamicForLoopOp, bir.DoWhileOp)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Unroll(ModulePass):
         """Returns the number of ops that a block becomes; raises for an op inside a loop that cannot be copied."""
         total = 0
         for op in block.ops:
-            if inside and (op.successors or not isinstance(op, InstructionOp | StorageOp | RegisterOp | _REGIONS)):
+            if inside and (op.successors or not isinstance(op, _COPIED)):
                 raise op_error(op, "stands in a loop, of which only instructions, storage and loops can be unrolled")
             total += 1
             if op.regions:

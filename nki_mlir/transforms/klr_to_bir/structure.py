@@ -6,7 +6,7 @@ straight on from the one before it has no need of one of its own and joins that 
 block, and a block that keeps the order of its instructions is a loop of one iteration marked `no_reorder`, as it is for
 Penguin.
 
-A tensor is an input or output of the module as the lists of the kernel have it; one in both lists is an input, which the
+A tensor is an input or output of the module as the lists of the kernel have it; one in both is an input, which the
 kernel writes. BIR has no place for the order that `edges` ask for beside that of the text, nor for the file of a
 constant: they stay as the attributes `nki.edges` of the module and `nki.file` of the tensor.
 
