@@ -32,7 +32,7 @@ from nki_mlir.dialects.instruction import (
     operands_of,
 )
 
-_BLANK = r"(?:\s|//[^\n]*)*"
+_BLANK = r"(?>(?:\s|//[^\n]*)*)"  # atomic: a comment is skipped as a whole, or its words would be read
 _HEAD = re.compile(rf'{_BLANK}(?:on\s+(?P<engine>\w+)|(?P<word>[a-z_]\w*)(?!\w*\s*\()|"(?P<name>(?:[^"\\\n]|\\.)*)")')
 _GROUP = re.compile(rf"{_BLANK}(?P<group>outs|ins|indirection|params|when)\s*\(")
 _OPERAND = re.compile(

@@ -5,7 +5,7 @@ rules that are checked are the objects that the dialects verify with.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from nki_mlir.dialects.affine import Interval
 from nki_mlir.dialects.operands import figures
@@ -13,7 +13,7 @@ from nki_mlir.frontend.errors import KernelError
 from nki_mlir.frontend.locations import here
 from nki_mlir.frontend.masks import AxisLimit, axis_limits, check_bounds, guards, restrict
 from nki_mlir.frontend.records import Record
-from nki_mlir.frontend.storage import Allocation, Tile
+from nki_mlir.frontend.storage import Tile
 from nki_mlir.frontend.symbolic import Atom, Pred
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import (
@@ -112,21 +112,24 @@ class Sema:
                 signature.append((role, value.dtype, value.value))
                 held[role] = value
                 continue
-            tile = cast(Tile, value)
-            if tile.grid is not None:
-                check_bounds(tile, mask)
-            tile = held[role] = tile.settled()
+            given_tile: Any = value  # no cast: a call of it costs as much as the rest of a line
+            if given_tile.grid is not None:
+                check_bounds(given_tile, mask)
+            tile: Tile = given_tile.settled()
+            held[role] = tile
             access, variables = tile.encode()
-            allocation = cast(Allocation, tile.storage)
+            allocation: Any = tile.storage
             mem = allocation.mem
             signature += (role, mem, access.form)
             # Rules look at the column offset only to see that it stays inside the row, and at placed PSUM.
             if variables or allocation.place is not None:
                 outside = True
-            elif not (0 <= (first := cast(int, access.data.offset)) + access.low):
-                outside = True
-            elif (first + access.high + 1) * access.data.dtype.size > mem.row_bytes:
-                outside = True
+            else:
+                fields: Any = access.data
+                if fields.offset + access.low < 0 or (
+                    (fields.offset + access.high + 1) * fields.dtype.size > mem.row_bytes
+                ):
+                    outside = True
         signature += given.items()
         key = tuple(signature)
         descriptor = INSTRUCTIONS[isa]
@@ -135,9 +138,9 @@ class Sema:
             if not outside:
                 self._admitted.add(key)
         for role in OUTPUTS[isa]:
-            written = held.get(role)
+            written: Any = held.get(role)
             if written is not None:
-                cast(Allocation, cast(Tile, written).storage).written = True
+                written.storage.written = True
         context = self.context
         if name is not None:
             given["name"] = context.names.unique(name, numbered=False)

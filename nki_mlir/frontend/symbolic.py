@@ -285,7 +285,7 @@ class Sym:
         limit = _limit(other, math.floor)
         if limit is None:
             return operator.eq(concretise(self), other) if isinstance(other, Number) else NotImplemented
-        if not isinstance(limit, Sym) and limit != other:
+        if isinstance(limit, float) or (not isinstance(limit, Sym) and limit != other):
             return False
         difference = self - limit
         return Pred((Atom(difference, EQ),)) if isinstance(difference, Sym) else difference == 0
@@ -408,48 +408,48 @@ def _product(left: Sym, right: Sym) -> Any:
 
 
 def _split(value: Sym, divisor: int) -> tuple[dict[Term, int], dict[Term, int]]:
-    """The terms whose coefficients `divisor` divides, and the others."""
-    whole: dict[Term, int] = {}
-    rest: dict[Term, int] = {}
+    """The coefficients of `value` as (quotients by `divisor`, remainders), rounded towards zero."""
+    quotients: dict[Term, int] = {}
+    rests: dict[Term, int] = {}
     for term, coefficient in value.terms.items():
-        (rest if coefficient % divisor else whole)[term] = coefficient
-    return whole, rest
+        rest = abs(coefficient) % divisor * (-1 if coefficient < 0 else 1)
+        if rest:
+            rests[term] = rest
+        if coefficient != rest:
+            quotients[term] = (coefficient - rest) // divisor
+    return quotients, rests
 
 
 def _quotient(value: Sym, divisor: int) -> "int | Sym":
-    whole, rest = _split(value, divisor)
-    const = value.const
-    terms = {term: coefficient // divisor for term, coefficient in whole.items()}
-    if rest:
-        common = math.gcd(divisor, *rest.values())
-        outer, inner = divmod(const, divisor)
-        part = Sym(inner // common, {term: coefficient // common for term, coefficient in rest.items()})
-        lo, hi = bounds(part)
+    terms, rests = _split(value, divisor)
+    const, inner = divmod(value.const, divisor)
+    if rests:
+        common = math.gcd(divisor, *rests.values())
+        part = Sym(inner // common, {term: coefficient // common for term, coefficient in rests.items()})
         reduced = divisor // common
+        lo, hi = bounds(part)
         if lo // reduced == hi // reduced:
-            outer += lo // reduced
-            terms |= dict.fromkeys(axes_of(part), 0)
+            const += lo // reduced
+            for axis in axes_of(part):
+                terms.setdefault(axis, 0)
         else:
             terms[Opaque(part, reduced, False)] = 1
-        const = outer
-    else:
-        const //= divisor
     return Sym(const, terms) if terms else const
 
 
 def _remainder(value: Sym, divisor: int) -> "int | Sym":
-    whole, rest = _split(value, divisor)
+    _, rests = _split(value, divisor)
     const = value.const % divisor
-    terms: dict[Term, int] = {term: 0 for term in whole if isinstance(term, Axis)}
-    if rest:
-        lo, hi = bounds(Sym(const, rest))
+    terms: dict[Term, int] = {term: 0 for term in value.terms if isinstance(term, Axis) and term not in rests}
+    if rests:
+        lo, hi = bounds(Sym(const, rests))
         if lo // divisor == hi // divisor:
             const -= lo // divisor * divisor
-            terms |= rest
+            terms |= rests
         else:
-            common = math.gcd(divisor, *rest.values())
+            common = math.gcd(divisor, *rests.values())
             quotient, const = divmod(const, common)
-            part = Sym(quotient, {term: coefficient // common for term, coefficient in rest.items()})
+            part = Sym(quotient, {term: coefficient // common for term, coefficient in rests.items()})
             terms[Opaque(part, divisor // common, True)] = common
     return Sym(const, terms) if terms else const
 

@@ -5,25 +5,22 @@ Engines, commands and modes are the published enums. A function records its inst
 
 from collections.abc import Sequence
 from enum import Enum, IntEnum
-from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
-from nki_mlir.diagnostics import NkiError
 from nki_mlir.frontend.context import nki_ctx
-from nki_mlir.frontend.errors import (
-    NKISyntaxError,
-    NKITypeError,
-    err_operand_cannot_be_none,
-    err_unexpected_type_of_operand,
+from nki_mlir.frontend.errors import NKISyntaxError, NKITypeError, err_unexpected_type_of_operand
+from nki_mlir.frontend.functions_operands import (
+    current_target,
+    operand_of,
+    optional,
+    reduced_dims,
+    scale_of,
+    tile_of,
+    token,
 )
-from nki_mlir.frontend.sema import NkiValidationError, Number, Operandish, Sema, number
-from nki_mlir.frontend.storage import Tile
+from nki_mlir.frontend.sema import NkiValidationError, Sema
 from nki_mlir.isa import enums
-from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import AccumulateCommand, ActivationFunction, AluOp, DgeType, MatmultPerfMode, OobMode
-from nki_mlir.isa.target import default_target
-
-P = TypeVar("P", bound=enums.Published)
 
 
 class engine(IntEnum):
@@ -104,65 +101,7 @@ __all__ = [
 
 def get_nc_version() -> nc_version:
     """Returns the generation that the kernel is traced for, outside of a kernel the default one."""
-    context = nki_ctx(allow_none=True)
-    target = default_target() if context is None else context.target  # pyright: ignore[reportUnnecessaryComparison]
-    return nc_version(target.version)
-
-
-# Arguments ------------------------------------------------------------------------------------------------------
-
-
-def tile_of(api: str, operand: str, value: Any) -> Tile:
-    """Returns an operand that must be a tensor.
-
-    Raises:
-        NKIValueError: it is None.
-        NKITypeError: it is something else.
-    """
-    if isinstance(value, Tile):
-        return value
-    if value is None:
-        raise err_operand_cannot_be_none(api, operand)
-    raise err_unexpected_type_of_operand(api, operand, value, "a tensor")
-
-
-def operand_of(api: str, operand: str, value: Any) -> Operandish:
-    """Returns an operand that may be a tensor, a number or None."""
-    if value is None or isinstance(value, Tile | Number):
-        return value
-    if isinstance(value, int | float) or hasattr(value, "item"):
-        return number(value)
-    raise err_unexpected_type_of_operand(api, operand, value, "a tensor or a number")
-
-
-@cache
-def _member(kind: type[P], value: Any) -> P:
-    """Looks a token up once: the same few come with every instruction."""
-    return kind.from_api(value)
-
-
-def token(api: str, parameter: str, value: Any, kind: type[P]) -> P:
-    """Returns the member of a published enum that an op token, an API enum or a name means.
-
-    Raises:
-        NKIValueError: it is None.
-        NKISyntaxError: it is none of them.
-    """
-    if value is None:
-        raise err_operand_cannot_be_none(api, parameter)
-    if isinstance(value, kind):
-        return value
-    try:
-        return _member(kind, value.name if isinstance(value, Enum) else value)
-    except NkiError as error:
-        raise NKISyntaxError(f"{api}: {parameter}: {error}", rule="instruction_unsupported_op") from None
-
-
-def optional(api: str, parameter: str, value: Any, kind: type[P]) -> P | None:
-    """Returns the member that a value means, None for None and for `unknown`."""
-    if value is None or getattr(value, "name", None) == "unknown":
-        return None
-    return token(api, parameter, value, kind)
+    return nc_version(current_target().version)
 
 
 def _sema() -> Sema:
@@ -245,13 +184,6 @@ def activation(
         name=name,
     )
     return HANDLE
-
-
-def scale_of(api: str, scale: Any) -> Operandish:
-    """Returns the scale of an activation, None for 1.0; numbers are fp32."""
-    if isinstance(scale, int | float):
-        return None if scale == 1.0 else number(float(scale), Dtype.F32)
-    return operand_of(api, "scale", scale)
 
 
 def activation_reduce(
@@ -341,27 +273,6 @@ def scalar_tensor_tensor(
         name=name,
     )
     return HANDLE
-
-
-def reduced_dims(api: str, axis: Any, rank: int) -> int:
-    """Returns how many of the innermost dimensions `axis` names.
-
-    Raises:
-        NKISyntaxError: the axes are not consecutive up to the last one, or one is the partition axis.
-    """
-    axes = sorted(
-        int(a) % rank if -rank <= int(a) < rank else int(a) for a in (axis if isinstance(axis, Sequence) else [axis])
-    )
-    if not axes:
-        raise NKISyntaxError(f"{api}: Empty axis not supported", rule="axis")
-    if 0 in axes:
-        raise NKISyntaxError(f"{api}: Reduction on partition axes is not supported", rule="axis")
-    if axes != list(range(rank - len(axes), rank)) or len(axes) > 4:
-        raise NKISyntaxError(
-            f"{api}: axis is {axes}; it must be up to 4 consecutive axes that end at the last one, {rank - 1}",
-            rule="axis",
-        )
-    return len(axes)
 
 
 def tensor_reduce(

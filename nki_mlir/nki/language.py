@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nki_mlir.frontend.context import nki_ctx, nki_ctx_or_none
+from nki_mlir.frontend.context import nki_ctx
 from nki_mlir.frontend.create import create, filled
 from nki_mlir.frontend.decorators import no_reorder
 from nki_mlir.frontend.errors import NKIValueError, err_program_id_axis_out_of_bounds
+from nki_mlir.frontend.functions_operands import TileSize
 from nki_mlir.frontend.subscripts import Span as ds
 from nki_mlir.isa.enums import MemorySpace
-from nki_mlir.isa.target import Target, default_target
 
 # Types are strings, as in the API.
 
@@ -85,46 +85,7 @@ def empty_like(x: Any, dtype: Any = None, buffer: Any = None, name: str = "") ->
 # Sizes of the hardware ------------------------------------------------------------------------------------------
 
 
-def _target() -> Target:
-    context = nki_ctx_or_none()
-    return default_target() if context is None else context.target
-
-
-class _TileSize:
-    """The limits of the target (nki-isa.md §1.5)."""
-
-    pmax = 128
-    psum_fmax = 512
-    psum_bank_fmax = 512
-    psum_bank_fmax_bytes = 2048
-    gemm_stationary_fmax = 128
-    gemm_moving_fmax = 512
-    bn_stats_fmax = 512
-    psum_min_align = 4
-    sbuf_min_align = 1
-
-    @property
-    def psum_num_banks(self) -> int:
-        return _target().psum_banks
-
-    @property
-    def sbuf_fmax_bytes(self) -> int:
-        return _target().sbuf_usable_bytes
-
-    @property
-    def sbuf_fmax(self) -> int:
-        return _target().sbuf_usable_bytes // 4
-
-    @property
-    def total_available_sbuf_size(self) -> int:
-        return _target().sbuf_usable_bytes
-
-    @property
-    def sbuf_size_bytes(self) -> int:
-        return _target().partitions * _target().sbuf_partition_bytes
-
-
-tile_size = _TileSize()
+tile_size = TileSize()
 
 # Loops and programs ---------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from nki_mlir.simulator.errors import op_error
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
+PAD = 64
 PARTITIONS = 128
 MOST_BYTES = 16 << 30
 """The storage of a program, its shadow included, may take this much, or all memory of the machine if that is less."""
@@ -134,6 +135,7 @@ class CoreMemory:
         if found is None:
             target = self._target
             pitch = target.sbuf_partition_bytes if space is MemorySpace.SBUF else target.psum_partition_bytes
+            pitch += PAD
             # The system gives zeroed pages when they are touched, so the whole memory costs no more than what is used.
             data = np.zeros(PARTITIONS * pitch, np.uint8)
             marks = np.zeros(PARTITIONS * pitch, np.uint8) if self._poison else None

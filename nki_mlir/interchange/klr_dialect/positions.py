@@ -29,12 +29,9 @@ NO_FILE = "<kernel>"
 """The file of a location whose position on disk names none."""
 
 
-def _make(cls: type[Any], **parameters: Any) -> Any:
-    """Returns an attribute without the verification that can find nothing here and takes most of the time."""
-    attribute = object.__new__(cls)
-    for name, value in parameters.items():
-        object.__setattr__(attribute, name, value)
-    return attribute
+_new = object.__new__
+_set = object.__setattr__
+_NO_METADATA = NoneAttr()
 
 
 class Locations:
@@ -53,24 +50,39 @@ class Locations:
             line, column, line_end, column_end, file = key
             name = NO_FILE if file is None else file
             location: LocationAttr = self._place(name, line, column)
-            if line_end is not None and column_end is not None:
-                places = _make(ArrayAttr, data=(location, self._place(name, line_end, column_end)))
-                location = cast(LocationAttr, _make(FusedLoc, locations=places, metadata=NoneAttr()))
-            kept = None if position_of(location, None) == pos else _optional_fields(pos)
-            known = self._known[key] = (location, kept)
+            has_end = line_end is not None and column_end is not None
+            if has_end:
+                location = _fused(location, self._place(name, line_end, column_end))
+            is_whole = file != NO_FILE and (has_end or line_end is column_end)
+            known = self._known[key] = (location, None if is_whole else _optional_fields(pos))
         return known
+
+    # The constructors of these attributes verify what cannot be wrong here, and that is most of their time.
 
     def _place(self, name: str, line: int, column: int) -> FileLineColLoc:
         file = self._files.get(name)
         if file is None:
             file = self._files[name] = StringAttr(name)
-        return _make(FileLineColLoc, filename=file, line=self._integer(line), column=self._integer(column + 1))
+        location = _new(FileLineColLoc)
+        _set(location, "filename", file)
+        _set(location, "line", self._integer(line))
+        _set(location, "column", self._integer(column + 1))
+        return location
 
     def _integer(self, value: int) -> IntAttr:
         known = self._integers.get(value)
         if known is None:
             known = self._integers[value] = IntAttr(value)
         return known
+
+
+def _fused(start: LocationAttr, end: LocationAttr) -> FusedLoc:
+    places: ArrayAttr[Attribute] = _new(ArrayAttr)
+    _set(places, "data", (start, end))
+    location = _new(FusedLoc)
+    _set(location, "locations", places)
+    _set(location, "metadata", _NO_METADATA)
+    return location
 
 
 def error_location(pos: Record) -> Location:

@@ -42,7 +42,6 @@ class _KernelReader:
         self.record: Record = file.contents.kernel
         self.is_lnc = file.contents.ctor == "lnc"
         self.locations = Locations()
-        self.accesses: dict[tuple[object, ...], tuple[Attribute, Attribute | None]] = {}
         self.files: dict[str, str] = {}
         self.kinds: dict[str, TensorKind] = {}
         # A tensor that is both is an input: the caller has to provide it.
@@ -113,14 +112,30 @@ def constants_of(bodies: Iterable[BodyOp]) -> list[tuple[str, str]]:
     return list(found.items())
 
 
+Operand = tuple[Given, Attribute | None]
+"""What a tensor reference becomes, and what is to be kept of it."""
+
+
+class _Tensor:
+    """A tensor that a body has declared, and the accesses to it so far."""
+
+    __slots__ = ("accesses", "op", "record")
+
+    def __init__(self, record: Record, op: TensorOp) -> None:
+        self.record = record
+        self.op = op
+        self.accesses: dict[object, Operand] = {}
+
+
 class _BodyReader:
     """One body: its tensors and registers are declared as statements name them."""
 
     def __init__(self, kernel: _KernelReader) -> None:
         self.kernel = kernel
         self.declarations: list[Operation] = []
-        self.tensors: dict[int, tuple[Record, TensorOp]] = {}
-        self.by_name: dict[str, tuple[Record, TensorOp]] = {}
+        self.tensors: dict[int, _Tensor] = {}
+        """By the identity of the record, which equal tensors of a file share."""
+        self.by_name: dict[str, _Tensor] = {}
         self.registers: dict[str, SSAValue] = {}
         self.location: LocationAttr | None = None
         """Of the statement that is being read."""
@@ -165,20 +180,20 @@ class _BodyReader:
         attributes: dict[str, Attribute] = {DISK: DictionaryAttr(found.kept)} if found.kept else {}
         return build(row.op, found.roles, found.properties, attributes=attributes, location=self.location)
 
-    def tensor(self, record: Record) -> TensorOp:
-        """Returns the op that declares a tensor."""
+    def tensor(self, record: Record) -> "_Tensor":
+        """Returns the declaration of a tensor."""
         known = self.tensors.get(id(record))
         if known is None:
             known = self.tensors[id(record)] = self.declare(record)
-        return known[1]
+        return known
 
-    def declare(self, record: Record) -> tuple[Record, TensorOp]:
+    def declare(self, record: Record) -> "_Tensor":
         name = record.name
         known = self.by_name.get(name)
         if known is not None:
-            if known[0] != record:
+            if known.record != record:
                 raise NkiError(f"tensor '{name}' is described in two ways; names of tensors must be unique")
-            return record, known[1]
+            return known
         file = self.kernel.files.get(name)
         kind = self.kernel.kinds.get(name)
         if kind is None and file is not None:
@@ -190,30 +205,35 @@ class _BodyReader:
         if self.location is not None:
             op.location = self.location
         self.declarations.append(op)
-        self.by_name[name] = record, op
-        return record, op
+        known = self.by_name[name] = _Tensor(record, op)
+        return known
 
-    def access(self, ref: Record) -> tuple[Given, Attribute | None]:
+    def access(self, ref: Record) -> Operand:
         if ref.ctor != "abstract":
             raise NkiError(f"a tensor reference of the form '{ref.ctor}' is not supported")
         access: Record = ref.access
-        if access.ctor != "birPattern":
-            op = self.tensor(access.tensor if access.ctor == "simple" else access.access.tensor)
-            decoded = decode(access, op.mem)
-            return Given(decoded.access, op.results[0]), DictionaryAttr(decoded.kept)
-        tensor, offset, pattern, scalar, vector, dim, override = access.access
-        op = self.tensor(tensor)
-        mem = op.mem
-        pairs = tuple([tuple(pair) for pair in pattern])
-        key = mem, offset, pairs, scalar is None or scalar.ctor, vector is None, dim, override
-        known = self.kernel.accesses.get(key)
-        if known is None:
-            decoded = decode(access, mem)
-            kept = DictionaryAttr(decoded.kept) if decoded.kept else None
-            known = self.kernel.accesses[key] = decoded.access, kept
+        match access.ctor:
+            case "birPattern":
+                record: Record = access.access
+                tensor, offset, pattern, scalar, vector, dim, override = record
+                # A kernel has few patterns a tensor and many statements.
+                key = offset, tuple(map(tuple, pattern)), dim, override
+                if scalar is None and vector is None:
+                    known = self.tensor(tensor).accesses.get(key)
+                    if known is not None:
+                        return known
+            case "simple":
+                tensor, key, scalar = access.tensor, "simple", None
+            case _:
+                tensor, key, scalar = access.access.tensor, access, None
+        declared = self.tensor(tensor)
+        decoded = decode(access, declared.op.mem)
+        registers = () if scalar is None else (self.register(scalar.r),)
+        given = Given(decoded.access, declared.op.results[0], registers)
+        operand = given, DictionaryAttr(decoded.kept) if decoded.kept else None
         if scalar is None:
-            return Given(known[0], op.results[0]), known[1]
-        return Given(known[0], op.results[0], (self.register(scalar.r),)), known[1]
+            declared.accesses[key] = operand
+        return operand
 
     def register(self, name: str) -> SSAValue:
         known = self.registers.get(name)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from nki_mlir.diagnostics import NkiError
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import AccumulateCommand, AluOp, Engine
 from nki_mlir.isa.instructions.base import (
@@ -15,7 +16,8 @@ from nki_mlir.isa.instructions.base import (
     free_of,
     like,
 )
-from nki_mlir.isa.numerics import activation, writer
+from nki_mlir.isa.lazy import numpy as np
+from nki_mlir.isa.numerics import activation, alu_reduce, writer
 from nki_mlir.isa.operands import Operands
 from nki_mlir.isa.rules import (
     DtypeIn,
@@ -40,10 +42,8 @@ ADDING = frozenset(
 def _activation(e: Evaluation) -> Run:
     function = activation(e.func)
     command = e.accumulate or AccumulateCommand.IDLE
-    direct = e.dtypes["dst"] is Dtype.F32 and e.dtypes["data"] is Dtype.F32
+    direct = e.dtypes["dst"] is Dtype.F32
     write = writer(e.dtypes["dst"])
-    accumulator = e.accumulators.of(Engine.ACT)
-    write_result = writer(e.dtypes["reduce_res"]) if "reduce_res" in e.dtypes else None
 
     def argument(dst: Array, data: Array, bias: Any, scale: Any) -> Array:
         x = fp32(like(dst, data))
@@ -53,18 +53,29 @@ def _activation(e: Evaluation) -> Run:
             x = x + _vector(dst, bias)
         return x
 
+    if command is AccumulateCommand.IDLE and "reduce_res" not in e.dtypes:
+
+        def plain(dst: Array, reduce_res: None, data: Array, bias: Any, scale: Any) -> None:
+            x = argument(dst, data, bias, scale)
+            if direct:
+                function(x, dst)
+            else:
+                write(dst, function(x))
+
+        return plain
+    if command not in RESETTING | ADDING | {AccumulateCommand.IDLE}:
+        raise NkiError(f"activation with accumulate command '{command}' has no published meaning")
+    accumulator, total = e.accumulators.of(Engine.ACT), alu_reduce(AluOp.ADD)
+    write_result = writer(e.dtypes["reduce_res"]) if "reduce_res" in e.dtypes else None
+
     def run(dst: Array, reduce_res: Array | None, data: Array, bias: Any, scale: Any) -> None:
-        x = argument(dst, data, bias, scale)
-        if direct and command is AccumulateCommand.IDLE:
-            function(x, dst)
-            return
-        result = function(x)
+        result = function(argument(dst, data, bias, scale))
         write(dst, result)
         lanes = accumulator[: dst.shape[0]]
         if command in RESETTING:
             lanes[:] = 0.0
         if command in ADDING:
-            lanes += result.reshape(dst.shape[0], -1).sum(axis=1, dtype=lanes.dtype)
+            lanes += total(result.reshape(dst.shape[0], -1))
         if reduce_res is not None and write_result is not None:
             write_result(reduce_res, lanes.reshape(reduce_res.shape))
 
@@ -72,8 +83,6 @@ def _activation(e: Evaluation) -> Run:
 
 
 def _vector(dst: Array, operand: Any) -> Any:
-    from nki_mlir.isa.lazy import numpy as np
-
     return column(dst, fp32(operand)) if hasattr(operand, "shape") else np.float32(operand)
 
 

@@ -14,9 +14,12 @@ from nki_mlir.isa.target import Target
 Array: TypeAlias = Any
 """A numpy array; its type is not spelled out because importing numpy here would slow every tool down."""
 
-Run: TypeAlias = Callable[..., None]
+Run: TypeAlias = Callable[..., Any]
 """Called with one argument a role, in the descriptor's order: a numpy view, a Python number, a tuple of these for a
-variadic role, or None. Writes the outputs in place."""
+variadic role, or None. Writes the outputs in place.
+
+The first dimension of a view on chip is the partition (a DMA may have several partition dimensions). An instruction that
+leaves some elements of its output alone returns the booleans, in the output's shape, that tell which ones it wrote."""
 
 
 class Accumulators(Protocol):

@@ -16,6 +16,7 @@ from nki_mlir.isa.instructions.base import (
     free_of,
     like,
 )
+from nki_mlir.isa.lazy import numpy as np
 from nki_mlir.isa.numerics import alu, integer_alu, writer
 from nki_mlir.isa.operands import Operands
 from nki_mlir.isa.rules import (
@@ -65,10 +66,10 @@ def _tensor_tensor(e: Evaluation) -> Run:
         integer, store = integer_alu(op, e.dtypes["data1"]), writer(e.dtypes["dst"])
         return lambda dst, a, b: store(dst, integer(like(dst, a), like(dst, b)))
     function = alu(op)
-    if all(e.dtypes[role] is Dtype.F32 for role in ("dst", "data1", "data2")):
+    if e.dtypes["dst"] is Dtype.F32:
 
         def direct(dst: Array, a: Array, b: Array) -> None:
-            function(like(dst, a), like(dst, b), dst)
+            function(fp32(like(dst, a)), fp32(like(dst, b)), dst)
 
         return direct
     write = writer(e.dtypes["dst"])
@@ -112,28 +113,31 @@ TENSOR_TENSOR = Instruction(
 
 
 def _step(op: AluOp, reverse: bool) -> Any:
-    """Returns f(x, operand) of one operator of a tensor-scalar instruction, operands swapped if reversed."""
+    """Returns f(x, operand, out=None) of one operator of a tensor-scalar instruction, operands swapped if reversed."""
     function = alu(op)
-    return (lambda x, operand: function(operand, x)) if reverse else function
+    return (lambda x, operand, out=None: function(operand, x, out)) if reverse else function
 
 
-def _number(value: Any) -> Any:
-    """Returns an immediate as fp32, so that it takes part in fp32 arithmetic like a per-partition operand."""
-    from nki_mlir.isa.lazy import numpy as np
-
-    return value if hasattr(value, "shape") else np.float32(value)
+def _vector(dst: Array, operand: Any) -> Any:
+    """Returns a number, or one value a partition, as fp32 that broadcasts over the destination."""
+    if operand is None:
+        return np.float32(0.0)
+    return column(dst, fp32(operand)) if hasattr(operand, "shape") else np.float32(operand)
 
 
 def _tensor_scalar(e: Evaluation) -> Run:
+    chain = _integer_chain(e)
+    if chain is not None:
+        return chain
+    first = _step(e.op0, bool(e.reverse0))
+    second = None if e.op1 is None or e.op1 is AluOp.BYPASS else _step(e.op1, bool(e.reverse1))
     write = writer(e.dtypes["dst"])
-    op0, op1 = e.op0, e.op1
-    if op0.is_bitwise or (op1 is not None and op1.is_bitwise):
-        return _bitwise_tensor_scalar(e)
-    exact = _exact_tensor_scalar(e)
-    if exact is not None:
-        return exact
-    first = _step(op0, bool(e.reverse0))
-    second = None if op1 is None or op1 is AluOp.BYPASS else _step(op1, bool(e.reverse1))
+    if second is None and e.dtypes["dst"] is Dtype.F32:
+
+        def direct(dst: Array, data: Array, operand0: Any, operand1: Any) -> None:
+            first(fp32(like(dst, data)), _vector(dst, operand0), dst)
+
+        return direct
 
     def run(dst: Array, data: Array, operand0: Any, operand1: Any) -> None:
         x = first(fp32(like(dst, data)), _vector(dst, operand0))
@@ -144,35 +148,20 @@ def _tensor_scalar(e: Evaluation) -> Run:
     return run
 
 
-def _vector(dst: Array, operand: Any) -> Any:
-    if operand is None:
-        return _number(0.0)
-    return column(dst, fp32(operand)) if hasattr(operand, "shape") else _number(operand)
-
-
-def _exact_tensor_scalar(e: Evaluation) -> Run | None:
-    """Returns the exact form for 32-bit integer data with integer operands on GpSimd or with no engine chosen."""
+def _integer_chain(e: Evaluation) -> Run | None:
+    """Returns the form on raw integers: for bitwise operators, and for 32-bit data where GpSimd computes exactly."""
+    ops = [(k, op) for k, op in enumerate((e.op0, e.op1)) if op is not None and op is not AluOp.BYPASS]
     roles = [role for role in ("dst", "data", "operand0", "operand1") if role in e.dtypes]
-    ops = [op for op in (e.op0, e.op1) if op not in (None, AluOp.BYPASS)]
-    if not ops or not all(exact_integers(e, op, *roles) for op in ops):
+    bitwise = any(op.is_bitwise for _, op in ops)
+    if not bitwise and not (ops and all(exact_integers(e, op, *roles) for _, op in ops)):
         return None
     store = writer(e.dtypes["dst"])
-    functions = [integer_alu(op, e.dtypes["data"]) for op in ops]
-    return _integer_chain(e, functions, store)
-
-
-def _bitwise_tensor_scalar(e: Evaluation) -> Run:
-    ops = [op for op in (e.op0, e.op1) if op not in (None, AluOp.BYPASS)]
-    return _integer_chain(e, [integer_alu(op, e.dtypes["data"]) for op in ops], writer(e.dtypes["dst"]))
-
-
-def _integer_chain(e: Evaluation, functions: list[Any], store: Any) -> Run:
-    reverses = (bool(e.reverse0), bool(e.reverse1))
+    steps = [(k, integer_alu(op, e.dtypes["data"]), bool((e.reverse0, e.reverse1)[k])) for k, op in ops]
 
     def run(dst: Array, data: Array, operand0: Any, operand1: Any) -> None:
-        x = like(dst, data)
-        for function, operand, reverse in zip(functions, (operand0, operand1), reverses, strict=False):
-            value = _integer(dst, data, operand)
+        x, operands = like(dst, data), (operand0, operand1)
+        for k, function, reverse in steps:
+            value = _integer(dst, data, operands[k])
             x = function(value, x) if reverse else function(x, value)
         store(dst, x)
 
@@ -180,11 +169,10 @@ def _integer_chain(e: Evaluation, functions: list[Any], store: Any) -> Run:
 
 
 def _integer(dst: Array, data: Array, operand: Any) -> Any:
+    """Returns an integer, or one a partition in the type of the data; of both only the low bits count."""
     if operand is None:
-        return data.dtype.type(0)
-    if hasattr(operand, "shape"):
-        return column(dst, operand).astype(data.dtype)
-    return data.dtype.type(int(operand) % (1 << (8 * data.dtype.itemsize)) if data.dtype.kind == "u" else int(operand))
+        return 0
+    return column(dst, operand).astype(data.dtype) if hasattr(operand, "shape") else int(operand)
 
 
 TENSOR_SCALAR = Instruction(
@@ -247,15 +235,8 @@ SCALAR_TENSOR_TENSOR = Instruction(
 
 
 def _reciprocal(e: Evaluation) -> Run:
-    from nki_mlir.isa.lazy import numpy as np
-
-    write = writer(e.dtypes["dst"])
-
-    def run(dst: Array, data: Array) -> None:
-        with np.errstate(divide="ignore", over="ignore"):
-            write(dst, np.float32(1.0) / fp32(like(dst, data)))
-
-    return run
+    write, function = writer(e.dtypes["dst"]), alu(AluOp.RECIPROCAL)
+    return lambda dst, data: write(dst, function(fp32(like(dst, data)), None))
 
 
 RECIPROCAL = Instruction(

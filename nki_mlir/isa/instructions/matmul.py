@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
+from nki_mlir.diagnostics import NkiError
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import Engine, MatmultPerfMode, MemorySpace
 from nki_mlir.isa.instructions.base import MINIMUM_CYCLES, Array, Evaluation, Instruction, Run, fp32, free_of
+from nki_mlir.isa.lazy import numpy as np
 from nki_mlir.isa.numerics import writer
 from nki_mlir.isa.operands import Operand, Operands
 from nki_mlir.isa.rules import (
@@ -191,10 +193,9 @@ class TilePosition(Rule):
 
 
 def _matmul(e: Evaluation) -> Run:
-    if e.is_transpose:
+    # Before Cayman is_transpose only labels an ordinary product (nki-isa.md §2.1, nc_matmul).
+    if e.is_transpose and e.target >= CAYMAN:
         return _transpose_mode(e)
-    from nki_mlir.isa.lazy import numpy as np
-
     exact = e.dtypes["dst"] is Dtype.F32
     write = writer(e.dtypes["dst"])
     rows = 2 if e.perf_mode is MatmultPerfMode.DOUBLE_ROW else 1
@@ -228,8 +229,6 @@ def _matmul(e: Evaluation) -> Run:
 
 
 def _accumulate(dst: Array, product: Array, add: Any, exact: bool, write: Any) -> None:
-    from nki_mlir.isa.lazy import numpy as np
-
     if add is True and exact:
         np.add(dst, product, out=dst)
     elif add is False:
@@ -240,24 +239,24 @@ def _accumulate(dst: Array, product: Array, add: Any, exact: bool, write: Any) -
 
 
 def _transpose_mode(e: Evaluation) -> Run:
-    """Moves data instead of multiplying: one operand must be an identity matrix, the result is the other, transposed."""
-    from nki_mlir.diagnostics import NkiError
-    from nki_mlir.isa.lazy import numpy as np
+    """Moves data instead of multiplying: one operand must be an identity matrix, the result is the other, transposed.
 
+    A stationary identity whose result has the shape of `moving` passes that through, as the product would.
+    """
     widen = e.dtypes["stationary"].size < e.dtypes["dst"].size
 
     def is_identity(x: Array) -> bool:
-        flat = fp32(x).reshape(x.shape[0], -1)
-        return flat.shape[0] == flat.shape[1] and bool((flat == np.eye(flat.shape[0], dtype=np.float32)).all())
+        return x.shape[0] == x.shape[1] and bool((fp32(x) == np.eye(x.shape[0], dtype=np.float32)).all())
 
     def run(dst: Array, stationary: Array, moving: Array, written: Any) -> None:
-        if is_identity(moving):
-            data = stationary
-        elif is_identity(stationary):
-            data = moving
+        a, b = stationary.reshape(stationary.shape[0], -1), moving.reshape(moving.shape[0], -1)
+        if is_identity(b):
+            moved = a.T
+        elif is_identity(a):
+            moved = b.T if dst.shape[0] == b.shape[1] else b
         else:
             raise NkiError("is_transpose moves data, so stationary or moving must be an identity matrix", rule="BIR035")
-        moved = data.reshape(data.shape[0], -1).T.reshape(dst.shape)
+        moved = moved.reshape(dst.shape)
         if widen:
             dst.view(np.uint16)[...] = moved.view(np.uint8)
         else:

