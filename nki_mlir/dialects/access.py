@@ -30,6 +30,10 @@ from nki_mlir.dialects.rawtext import raw_parameter
 from nki_mlir.isa.dtypes import Dtype
 
 
+MAXIMUM_PAIRS = 64
+"""No access has more pairs, so that sizes of a hostile file stay small numbers; instructions allow far fewer."""
+
+
 class Pair(NamedTuple):
     """`number` elements, `step` apart; a mask may bound the number by expressions: min(number, bounds…)."""
 
@@ -147,6 +151,8 @@ class Access(Data[AccessFields]):
                 continue
             if not pairs:
                 raise VerifyException(f"an access needs at least one {what} pair")
+            if len(pairs) > MAXIMUM_PAIRS:
+                raise VerifyException(f"an access has at most {MAXIMUM_PAIRS} {what} pairs, got {len(pairs)}")
             for pair in pairs:
                 if pair.number < 1:
                     raise VerifyException(f"the number of a pair must be positive, got {pair.number}")
@@ -213,7 +219,7 @@ class Access(Data[AccessFields]):
             known = cls._by_text.get(source)
             if known is not None:
                 return known
-        access = _read(source, name_index or _plain_index)
+        access = _read(source, name_index or affine.plain_index)
         if name_index is None:
             cls._by_text[source] = access
         return access
@@ -324,10 +330,6 @@ def _pairs_text(pairs: tuple[Pair, ...], names: Sequence[str]) -> str:
     return ", ".join(out)
 
 
-def _plain_index(name: str) -> int:
-    return int(name[1:]) if name[0] == "d" and len(name) < 6 else -1
-
-
 _SHAPE = re.compile(
     r"\s*(?:\{(?P<block>[^{}]*)\}\s*)?\[(?P<body>[^\[\]]*)\]\s*(?P<dtype>[a-z]\w*)"
     r"(?:\s+at\s+(?P<dim>\d{1,9})\s+max\s+(?P<max>\d{1,18}))?\s*"
@@ -339,7 +341,7 @@ def _read(source: str, name_index: Callable[[str], int]) -> Access:
     match = _SHAPE.fullmatch(source)
     if match is None:
         raise ExprSyntaxError("expected an access pattern such as [0 : 128 | 0 : 512] f32", 0)
-    block = affine.read(match["block"], name_index) if match["block"] else 0
+    block = affine.read_at(match["block"], match.start("block"), name_index) if match["block"] else 0
     body, start = match["body"], match.start("body")
     partition: Expr | None = None
     partition_pairs: tuple[Pair, ...] | None = None
@@ -362,21 +364,23 @@ def _read_part(part: str, start: int, name_index: Callable[[str], int]) -> tuple
     head, colon, tail = part.partition(":")
     if not colon:
         raise ExprSyntaxError("expected 'offset : number, …' in an access pattern", start)
-    try:
-        offset = affine.read(head, name_index)
-    except ExprSyntaxError as error:
-        raise ExprSyntaxError(str(error), start + error.position) from None
+    offset = affine.read_at(head, start, name_index)
     pairs: list[Pair] = []
     position = start + len(head) + 1
     for piece in _split(tail):
         match = _PAIR.fullmatch(piece)
         if match is None:
-            raise ExprSyntaxError(f"expected a pair 'number' or 'step*number', found '{piece.strip()}'", position)
+            found = piece.strip()[:20] or "nothing"
+            raise ExprSyntaxError(f"expected a pair 'number' or 'step*number', found '{found}'", position)
         step = int(match["step"]) if match["step"] else 1
         if match["number"]:
             pairs.append(Pair(step, int(match["number"])))
         else:
-            values = [affine.read(text, name_index) for text in _split(match["bounds"])]
+            values: list[Expr] = []
+            place = position + match.start("bounds")
+            for text in _split(match["bounds"]):
+                values.append(affine.read_at(text, place, name_index))
+                place += len(text) + 1
             if len(values) < 2 or not isinstance(values[0], int):
                 raise ExprSyntaxError("expected min(number, expression, …)", position)
             pairs.append(Pair(step, values[0], tuple(values[1:])))

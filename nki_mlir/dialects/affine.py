@@ -29,6 +29,7 @@ class Affine(NamedTuple):
 
 
 Expr: TypeAlias = int | Affine
+Term: TypeAlias = tuple[int, int | Quotient]
 Interval: TypeAlias = tuple[int, int]
 
 
@@ -187,6 +188,10 @@ MAXIMUM_DEPTH = 32
 """Parentheses may be nested this deep in the text of one expression."""
 MAXIMUM_DIGITS = 18
 """Numbers of this many digits fit a signed 64-bit integer."""
+LARGEST = 1 << 63
+"""No number in an expression, written or computed, is as large as this."""
+MAXIMUM_INDEX = 100_000
+"""An attribute mentions fewer index values than this."""
 
 
 class ExprSyntaxError(ValueError):
@@ -215,21 +220,34 @@ class _Reader:
         return ExprSyntaxError(f"expected {expected} in an affine expression, found '{found}'", self.position)
 
     def sum(self, depth: int) -> Expr:
-        total: Expr = 0
-        sign = 1
+        constant, terms, sign = 0, list[Term](), 1
         match, token = self.peek()
         if match is not None and token == "-":
             self.position = match.end()
             sign = -1
         while True:
-            total = add(total, multiply(sign, self.product(depth)))
+            start = self.position
+            value = self.product(depth)
+            if isinstance(value, int):
+                constant += sign * value
+            else:
+                constant += sign * value.constant
+                terms += [(sign * coefficient, atom) for coefficient, atom in value.terms]
             match, token = self.peek()
             if match is None or token not in ("+", "-"):
-                return total
+                return self.checked(make(constant, terms), start)
             self.position = match.end()
             sign = 1 if token == "+" else -1
 
+    def checked(self, value: Expr, start: int) -> Expr:
+        """Returns the value; fails if a number of it is out of range, so that no later arithmetic grows."""
+        numbers = (value,) if isinstance(value, int) else (value.constant, *(c for c, _ in value.terms))
+        if max(map(abs, numbers)) >= LARGEST:
+            raise ExprSyntaxError("a number of an affine expression does not fit 64 bits", start)
+        return value
+
     def product(self, depth: int) -> Expr:
+        start = self.position
         value = self.atom(depth)
         match, token = self.peek()
         while match is not None and token == "*":
@@ -240,7 +258,8 @@ class _Reader:
             elif isinstance(other, int):
                 value = multiply(other, value)
             else:
-                raise ExprSyntaxError("an affine expression cannot multiply two index values", self.position)
+                raise ExprSyntaxError("an affine expression cannot multiply two index values", start)
+            value = self.checked(value, start)
             match, token = self.peek()
         return value
 
@@ -255,11 +274,17 @@ class _Reader:
             self.position = match.end()
             return int(number)
         if name:
+            try:
+                value = index(self.name_index(name))
+            except ExprSyntaxError as error:
+                raise ExprSyntaxError(str(error), match.start(3)) from None
             self.position = match.end()
-            return index(self.name_index(name))
+            return value
         if token == "-":
             self.position = match.end()
-            return multiply(-1, self.atom(depth))
+            if depth >= MAXIMUM_DEPTH:
+                raise ExprSyntaxError(f"an affine expression may nest at most {MAXIMUM_DEPTH} signs", self.position)
+            return multiply(-1, self.atom(depth + 1))
         if token != "(":
             raise self.fail("a number, an index value or '('")
         if depth >= MAXIMUM_DEPTH:
@@ -281,7 +306,14 @@ class _Reader:
         return value
 
 
-def read(source: str, name_index: Callable[[str], int]) -> Expr:
+def plain_index(name: str) -> int:
+    """Numbers the names d0, d1, …; raises `ExprSyntaxError` for any other name."""
+    if name[0] == "d" and len(name) < 7 and (number := int(name[1:])) < MAXIMUM_INDEX and name == f"d{number}":
+        return number
+    raise ExprSyntaxError(f"unknown index value '{name}'", 0)
+
+
+def read(source: str, name_index: Callable[[str], int] = plain_index) -> Expr:
     """Reads a whole expression; raises `ExprSyntaxError` where it is not well formed."""
     stripped = source.strip()
     if stripped.isascii() and stripped.isdigit() and len(stripped) <= MAXIMUM_DIGITS:
@@ -291,3 +323,11 @@ def read(source: str, name_index: Callable[[str], int]) -> Expr:
     if source[reader.position :].strip():
         raise reader.fail("an operator or the end")
     return value
+
+
+def read_at(source: str, start: int, name_index: Callable[[str], int] = plain_index) -> Expr:
+    """Reads an expression that is part of a longer text from `start` on: an error's position counts in that text."""
+    try:
+        return read(source, name_index)
+    except ExprSyntaxError as error:
+        raise ExprSyntaxError(str(error), start + error.position) from None

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Callable, Sequence
 from math import inf, nan, prod
-from typing import Any, ClassVar, Generic, NamedTuple, cast
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, cast
 
-from typing_extensions import TypeVar
 from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -15,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from nki_mlir.diagnostics import NkiError
 from nki_mlir.dialects import affine
-from nki_mlir.dialects.access import Access, AccessFields, Pair, row_major
+from nki_mlir.dialects.access import MAXIMUM_PAIRS, Access, AccessFields, Pair, row_major
 from nki_mlir.dialects.affine import Expr, ExprSyntaxError
 from nki_mlir.dialects.rawtext import raw_parameter
 from nki_mlir.isa import enums
@@ -33,7 +32,7 @@ class Interned:
 
     _pools: ClassVar[dict[type, dict[Any, Any]]] = {}
 
-    def __new__(cls, data: Any) -> Any:
+    def __new__(cls, data: Any) -> Self:
         pool = Interned._pools.setdefault(cls, {})
         known = pool.get(data)
         if known is None:
@@ -47,6 +46,9 @@ class Interned:
     def __init__(self, data: Any) -> None:
         """Everything is done by `__new__`, which may return a known object."""
 
+    def verify(self) -> None:
+        """Raises `VerifyException` for data that make no sense."""
+
     def derive(self) -> None:
         """Computes the figures that follow from `data`, once."""
 
@@ -58,6 +60,17 @@ class Interned:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (cast(Any, self).data,)
+
+
+P = TypeVar("P", bound=Published)
+
+
+def _member(kind: type[P], text: str, position: int) -> P:
+    """Returns the member that `text` spells; raises `ExprSyntaxError` with close names at its position."""
+    try:
+        return kind.from_text(text)
+    except NkiError as error:
+        raise ExprSyntaxError(str(error), position) from None
 
 
 class MemFields(NamedTuple):
@@ -115,6 +128,8 @@ class MemType(Interned, Data[MemFields], TypeAttribute):
 
     def verify(self) -> None:
         space, shape, dtype, blocks = self.data
+        if len(shape) > MAXIMUM_PAIRS:
+            raise VerifyException(f"a storage has at most {MAXIMUM_PAIRS} dimensions, got {len(shape)}")
         if any(size < 1 for size in shape):
             raise VerifyException(f"the sizes of a storage must be positive, got {'x'.join(map(str, shape))}")
         if space in ON_CHIP and not shape:
@@ -139,10 +154,8 @@ class MemType(Interned, Data[MemFields], TypeAttribute):
         if match is None:
             raise ExprSyntaxError("expected a storage type such as sbuf 128x512xbf16 or hbm 64x64xf32, blocks 2", 0)
         space_text, sizes, dtype_text, blocks = match.groups()
-        try:
-            space, dtype = MemorySpace.from_text(space_text), Dtype.from_text(dtype_text)
-        except NkiError as error:
-            raise ExprSyntaxError(str(error), match.start(1)) from None
+        space = _member(MemorySpace, space_text, match.start(1))
+        dtype = _member(Dtype, dtype_text, match.start(3))
         shape = tuple(int(size) for size in sizes.split("x")[:-1])
         return cls(MemFields(space, shape, dtype, int(blocks) if blocks else 1))
 
@@ -257,10 +270,7 @@ class Immediate(Data[ImmediateFields]):
         match = _IMMEDIATE.fullmatch(text)
         if match is None:
             raise ExprSyntaxError("expected a number with its type, such as 2.0 : f32", 0)
-        try:
-            dtype = Dtype.from_text(match[2])
-        except NkiError as error:
-            raise ExprSyntaxError(str(error), match.start(2)) from None
+        dtype = _member(Dtype, match[2], match.start(2))
         return cls(ImmediateFields(read_number(match[1], dtype), dtype))
 
     def text(self) -> str:
@@ -314,13 +324,16 @@ class ExprAttr(Interned, Data[ExprFields]):
 
     @classmethod
     def read(cls, text: str, name_index: Callable[[str], int] | None = None) -> "ExprAttr":
-        index = name_index or plain_index
+        index = name_index or affine.plain_index
         stripped = text.strip()
-        if stripped.startswith("[") and stripped.endswith("]"):
-            inner = stripped[1:-1].strip()
-            parts = inner.split(",") if inner else []
-            return cls(ExprFields(tuple(affine.read(part, index) for part in parts), True))
-        return cls(ExprFields((affine.read(text, index),)))
+        if not stripped.startswith("[") or not stripped.endswith("]"):
+            return cls(ExprFields((affine.read(text, index),)))
+        inner, start = stripped[1:-1], text.index("[") + 1
+        values: list[Expr] = []
+        for part in inner.split(",") if inner.strip() else ():
+            values.append(affine.read_at(part, start, index))
+            start += len(part) + 1
+        return cls(ExprFields(tuple(values), True))
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> ExprFields:
@@ -332,13 +345,6 @@ class ExprAttr(Interned, Data[ExprFields]):
     def value(self) -> "Expr | tuple[Expr, ...]":
         """Returns the expression, or the tuple of them."""
         return self.data.values if self.data.is_list else self.data.values[0]
-
-
-def plain_index(name: str) -> int:
-    """Numbers d0, d1, …; raises `ExprSyntaxError` for any other name."""
-    if name[0] == "d" and name[1:].isdigit() and len(name) < 6:
-        return int(name[1:])
-    raise ExprSyntaxError(f"unknown index value '{name}'", 0)
 
 
 def _order(values: Sequence[Expr]) -> tuple[int, ...]:
@@ -409,11 +415,14 @@ class ConditionAttr(Interned, Data[ConditionFields]):
     @classmethod
     def read(cls, text: str, name_index: Callable[[str], int] | None = None) -> "ConditionAttr":
         atoms: list[tuple[Expr, bool]] = []
+        start = 0
         for part in text.split(","):
             match = _CONDITION.fullmatch(part)
             if match is None:
-                raise ExprSyntaxError("expected a condition 'expression ge 0' or 'expression eq 0'", 0)
-            atoms.append((affine.read(match[1], name_index or plain_index), match[2] == "ge"))
+                where = start + len(part) - len(part.lstrip())
+                raise ExprSyntaxError("expected a condition 'expression ge 0' or 'expression eq 0'", where)
+            atoms.append((affine.read_at(match[1], start, name_index or affine.plain_index), match[2] == "ge"))
+            start += len(part) + 1
         return cls(ConditionFields(tuple(atoms)))
 
     @classmethod
@@ -424,7 +433,7 @@ class ConditionAttr(Interned, Data[ConditionFields]):
         printer.print_string(f"<{self.text([f'd{k}' for k in range(self.indices)])}>")
 
 
-_CONDITION = re.compile(r"(.*?)\s+(ge|eq)\s+0\s*", re.DOTALL)
+_CONDITION = re.compile(r"(.*\S)\s+(ge|eq)\s+0\s*", re.DOTALL)
 
 
 class PatternFields(NamedTuple):
@@ -440,17 +449,23 @@ class PatternAttr(Interned, Data[PatternFields]):
     name = "nki.pattern"
 
     def verify(self) -> None:
-        if any(number < 1 for _, number in self.data.pairs):
-            raise VerifyException("the number of a pattern pair must be positive")
+        if not self.data.pairs or len(self.data.pairs) > MAXIMUM_PAIRS:
+            raise VerifyException(f"a pattern has 1 to {MAXIMUM_PAIRS} pairs, got {len(self.data.pairs)}")
+        for _, number in self.data.pairs:
+            if number < 1:
+                raise VerifyException(f"the number of a pattern pair must be positive, got {number}")
 
     @classmethod
     def read(cls, text: str) -> "PatternAttr":
         pairs: list[tuple[int, int]] = []
+        start = 0
         for part in text.split(","):
             match = re.fullmatch(r"\s*(-?\d{1,18})\s*\*\s*(\d{1,18})\s*", part)
             if match is None:
-                raise ExprSyntaxError(f"expected a pair step*number, found '{part.strip()}'", 0)
+                where = start + len(part) - len(part.lstrip())
+                raise ExprSyntaxError(f"expected a pair step*number, found '{part.strip()[:20]}'", where)
             pairs.append((int(match[1]), int(match[2])))
+            start += len(part) + 1
         return cls(PatternFields(tuple(pairs)))
 
     @classmethod
@@ -478,10 +493,7 @@ class EnumAttr(Interned, Data[E], Generic[E]):
 
     @classmethod
     def read(cls, text: str) -> Any:
-        try:
-            return cls(cls.ENUM.from_text(text.strip()))
-        except NkiError as error:
-            raise ExprSyntaxError(str(error), 0) from None
+        return cls(_member(cls.ENUM, text.strip(), 0))
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> E:
@@ -565,10 +577,7 @@ class DtypeAttr(Interned, Data[Dtype]):
 
     @classmethod
     def read(cls, text: str) -> "DtypeAttr":
-        try:
-            return cls(Dtype.from_text(text.strip()))
-        except NkiError as error:
-            raise ExprSyntaxError(str(error), 0) from None
+        return cls(_member(Dtype, text.strip(), 0))
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Dtype:
@@ -615,6 +624,6 @@ def value_of(attribute: Attribute) -> Any:
         case StringAttr():
             return attribute.data
         case ArrayAttr():
-            return tuple(value_of(member) for member in cast("ArrayAttr[Attribute]", attribute))
+            return tuple(value_of(member) for member in attribute)
         case _:
             return attribute

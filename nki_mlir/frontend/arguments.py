@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Iterator
+from copy import copy
 from typing import Any
 
 from nki_mlir.diagnostics import NkiError
@@ -28,39 +29,38 @@ def map_arrays(value: Any, path: Path, visit: Callable[[Any, Path], Any]) -> Any
     """
     if is_array(value):
         return visit(value, path)
-    if isinstance(value, dict):
-        return {key: map_arrays(item, (*path, key), visit) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
-    if isinstance(value, tuple):
-        items = [map_arrays(item, (*path, k), visit) for k, item in enumerate(value)]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)  # pyright: ignore[reportUnknownArgumentType]
-    if isinstance(value, list):
-        return [map_arrays(item, (*path, k), visit) for k, item in enumerate(value)]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    if _holds_fields(value):
-        return _map_fields(value, path, visit)
+    kind, held = type(value), _fields(value)
+    if issubclass(kind, dict):
+        return {key: map_arrays(item, (*path, key), visit) for key, item in value.items()}
+    if issubclass(kind, list | tuple):
+        items = [map_arrays(item, (*path, k), visit) for k, item in enumerate(value)]
+        if issubclass(kind, list):
+            return items
+        make = getattr(value, "_make", tuple)
+        return make(items)
+    if held is not None:
+        copied: Any = copy(value)
+        for name, item in held.items():
+            object.__setattr__(copied, name, map_arrays(item, (*path, name), visit))
+        return copied
     return value
 
 
-def _holds_fields(value: Any) -> bool:
-    own = getattr(type(value), "__nki_object__", False)
-    return own or (dataclasses.is_dataclass(value) and not isinstance(value, type))
-
-
-def _map_fields(value: Any, path: Path, visit: Callable[[Any, Path], Any]) -> Any:
-    copied = object.__new__(type(value))
-    for name, item in vars(value).items():
-        object.__setattr__(copied, name, map_arrays(item, (*path, name), visit))
-    return copied
+def _fields(value: Any) -> dict[str, Any] | None:
+    """Returns the attributes of a user's object that arguments may stand in: a dataclass or an NKIObject; else None."""
+    if isinstance(value, type) or not (hasattr(value, "__nki_object__") or dataclasses.is_dataclass(value)):
+        return None
+    return dict(vars(value))
 
 
 def tensors_in(value: Any) -> Iterator[Tile]:
     """Yields the tensors of a returned value, nested containers in order."""
     if isinstance(value, Tile):
         yield value
-    elif isinstance(value, dict):
-        for item in value.values():  # pyright: ignore[reportUnknownVariableType]
-            yield from tensors_in(item)
-    elif isinstance(value, list | tuple):
-        for item in value:  # pyright: ignore[reportUnknownVariableType]
+        return
+    kind: Any = type(value)
+    if issubclass(kind, dict | list | tuple):
+        for item in getattr(value, "values", lambda: value)():
             yield from tensors_in(item)
 
 
@@ -68,12 +68,12 @@ def map_tensors(value: Any, visit: Callable[[Tile], Any]) -> Any:
     """Returns a returned value with every tensor in it replaced by `visit(tensor)`."""
     if isinstance(value, Tile):
         return visit(value)
-    if isinstance(value, dict):
-        return {key: map_tensors(item, visit) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
-    if isinstance(value, list):
-        return [map_tensors(item, visit) for item in value]  # pyright: ignore[reportUnknownVariableType]
-    if isinstance(value, tuple):
-        return tuple(map_tensors(item, visit) for item in value)  # pyright: ignore[reportUnknownVariableType]
+    kind: Any = type(value)
+    if issubclass(kind, dict):
+        return {key: map_tensors(item, visit) for key, item in value.items()}
+    if issubclass(kind, list | tuple):
+        items = [map_tensors(item, visit) for item in value]
+        return items if issubclass(kind, list) else tuple(items)
     return value
 
 

@@ -92,7 +92,8 @@ def location_of(frames: Frames) -> LocationAttr | None:
 
 def attribute_of(name: str, value: Any) -> Attribute:
     """Returns the attribute of an instruction's parameter."""
-    make = _ENUMS.get(type(value))
+    kind: Any = type(value)
+    make = _ENUMS.get(kind)
     if make is not None:
         return make(value)
     if value is True:
@@ -207,10 +208,9 @@ class Builder:
                 roles[key] = self.param(value)
             elif key != "name":
                 properties[key] = attribute_of(key, value)
-        when = self.guard(record.predicates) if record.predicates else None
-        if when is False:
-            return
-        self.emit(isa, roles, properties, record, None if when is None else when)
+        when = self.guard(record.predicates) if record.predicates else True
+        if when is not False:
+            self.emit(isa, roles, properties, record, None if when is True else when)
 
     def emit(
         self,
@@ -258,43 +258,40 @@ class Builder:
 
     def param(self, value: Any) -> Given:
         """Returns expression and SSA values of a parameter that may be affine, or a tuple of them."""
-        is_list = isinstance(value, tuple)
-        expressions: list[Expr] = []
-        variables: list[Var] = []
-        for member in value if is_list else (value,):
-            expr, own = expression(member)
-            shift = [
-                variables.index(v) if v in variables else (variables.append(v), len(variables) - 1)[1] for v in own
-            ]
-            expressions.append(affine.substitute(expr, lambda k, shift=shift: affine.index(shift[k])))
-        values = [self.values[v] for v in variables]
-        resolved = tuple(
-            affine.substitute(e, lambda k: v if isinstance(v := values[k], int) else affine.index(k))
-            for e in expressions
-        )
-        renamed, order = renumbered(resolved)
-        indices = [v for k in order if isinstance(v := values[k], SSAValue)]
-        return Given(ExprAttr(ExprFields(renamed, is_list)), None, indices)
+        is_list = type(value) is tuple
+        found, values = self.expressions(value if is_list else (value,))
+        renamed, order = renumbered(found)
+        return Given(ExprAttr(ExprFields(renamed, is_list)), None, [values[k] for k in order])
 
-    def guard(self, predicates: Sequence[Any]) -> "Given | None | bool":
-        """Returns the guard of an instruction; None if it always runs, False if it never does."""
-        atoms: list[tuple[Expr, bool]] = []
-        variables: list[Var] = []
-        for expr, kind in predicates:
-            found, own = expression(expr)
-            shift = [
-                variables.index(v) if v in variables else (variables.append(v), len(variables) - 1)[1] for v in own
-            ]
-            renamed = affine.substitute(found, lambda k, shift=shift: affine.index(shift[k]))
-            atoms.append((renamed, kind == GE))
-        values = [self.values[v] for v in variables]
-        first, order = renumbered(tuple(e for e, _ in atoms))
-        ordered = [values[k] for k in order]
-        condition = ConditionAttr(ConditionFields(tuple(zip(first, (ge for _, ge in atoms), strict=True))))
-        resolved, left = condition.at(lambda k: v if isinstance(v := ordered[k], int) else affine.index(k))
-        if isinstance(resolved, bool):
-            return None if resolved else False
-        return Given(resolved, None, [v for k in left if isinstance(v := ordered[k], SSAValue)])
+    def expressions(self, members: Sequence[Any]) -> tuple[tuple[Expr, ...], dict[int, SSAValue]]:
+        """Returns indices as expressions over common numbers, and the SSA values of those numbers.
+
+        Variables of pieces with one iteration have become numbers already.
+        """
+        numbers: dict[Var, int] = {}
+        found: list[Expr] = []
+        for member in members:
+            expr, variables = expression(member)
+
+            def replaced(k: int, variables: tuple[Var, ...] = variables) -> Expr:
+                value = self.values[variables[k]]
+                return value if isinstance(value, int) else affine.index(numbers.setdefault(variables[k], len(numbers)))
+
+            found.append(affine.substitute(expr, replaced))
+        values: dict[int, SSAValue] = {}
+        for variable, k in numbers.items():
+            value = self.values[variable]
+            assert isinstance(value, SSAValue)
+            values[k] = value
+        return tuple(found), values
+
+    def guard(self, predicates: Sequence[Any]) -> "Given | bool":
+        """Returns the guard of an instruction; True if it always runs, False if it never does."""
+        found, values = self.expressions([expr for expr, _ in predicates])
+        renamed, order = renumbered(found)
+        atoms = tuple(zip(renamed, (kind == GE for _, kind in predicates), strict=True))
+        condition, left = ConditionAttr(ConditionFields(atoms)).at(affine.index)
+        return condition if isinstance(condition, bool) else Given(condition, None, [values[order[k]] for k in left])
 
 
 def hint(name: str) -> str | None:

@@ -1,6 +1,6 @@
 """The context of a trace: what every API function reads, and the accessors of the seeds' tracing layer."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from types import BuiltinFunctionType, FunctionType
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from nki_mlir.frontend.errors import NKIRuntimeError, err_nki_api_outside_of_nki_kernel
 from nki_mlir.frontend.locations import here
 from nki_mlir.frontend.naming import Names, variable_name
-from nki_mlir.frontend.records import Recorder
+from nki_mlir.frontend.records import Record, Recorder
 from nki_mlir.frontend.storage import Allocation
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import MemorySpace, TensorKind
@@ -58,7 +58,7 @@ class HbmTensors:
         for tensors, same in ((self.made, True), (self.shared, False)):
             if position < len(tensors):
                 known = tensors[position]
-                if known.shape != tuple(shape) or known.dtype is not dtype:
+                if known.shape != tuple(shape) or known.mem.dtype is not dtype:
                     raise NKIRuntimeError(
                         f"program instances disagree on HBM tensor {known.name}: shape {known.shape} of {known.dtype}, "
                         f"and {tuple(shape)} of {dtype}",
@@ -81,6 +81,7 @@ class TraceContext:
     recorder    the tree of instructions
     target      the hardware generation
     programs    (program ids, number of programs) by axis of the grid
+    assignments  (body, record) of the copies that put results of functions into other tensors
     """
 
     global_ctx: ClassVar[Any] = _GlobalContext()
@@ -98,6 +99,7 @@ class TraceContext:
         self.program_ids: Sequence[Any] = ()
         self.grid: Sequence[int] = ()
         self.hbm = HbmTensors()
+        self.assignments: list[tuple[list[Any], Record]] = []
 
     @property
     def cur_scope(self) -> list[Any]:
@@ -110,7 +112,7 @@ class TraceContext:
         return cls(opts, target, tensor_class, rolling=rolling)
 
     @contextmanager
-    def activate(self) -> Iterator["TraceContext"]:
+    def activate(self) -> Generator["TraceContext"]:
         """Makes this the current context for the length of a `with` statement."""
         token: Token[TraceContext | None] = _current.set(self)
         try:
@@ -193,7 +195,7 @@ def get_cur_scope() -> list[Any]:
 
 
 def dont_trace(function: Any = None) -> Any:
-    """Marks a function to run as plain Python when it is called through the context; `@dont_trace` or `@dont_trace()`."""
+    """Marks a function that runs as plain Python when called through the context; `@dont_trace` or `@dont_trace()`."""
 
     def mark(inner: Any) -> Any:
         inner.__nki_dont_trace__ = True

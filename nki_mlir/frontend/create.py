@@ -41,7 +41,7 @@ def sizes(api: str, shape: Any) -> tuple[int, ...]:
     Raises:
         NKIValueError: it is none.
     """
-    given: Sequence[Any] = shape if isinstance(shape, Sequence) else [shape]
+    given: Any = shape if hasattr(shape, "__iter__") else [shape]
     try:
         found = tuple(int(size) for size in given)
     except (TypeError, ValueError):

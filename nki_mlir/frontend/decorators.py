@@ -4,7 +4,7 @@ Every decorator returns a new kernel; the given one stays as it is. Source: the 
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -98,7 +98,7 @@ def enable_stack_allocator(func: Any = None, log_level: int = logging.CRITICAL) 
 
 
 @contextmanager
-def _scope(kind: str, attributes: Mapping[str, Any]) -> Iterator[None]:
+def _scope(kind: str, attributes: Mapping[str, Any]) -> Generator[None]:
     recorder = nki_ctx().recorder
     scope = recorder.open_scope(kind, attributes)
     try:

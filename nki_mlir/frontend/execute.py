@@ -65,7 +65,7 @@ def execute(
     return map_tensors(trace.result, tensor)
 
 
-def as_numpy(array: Any, allocation: Allocation) -> "np.ndarray[Any, Any]":
+def as_numpy(array: Any, allocation: Allocation) -> Any:
     """Returns an argument as a numpy array of its tensor's type; torch and JAX arrays are converted."""
     if isinstance(array, np.ndarray):
         return array  # pyright: ignore[reportUnknownVariableType]
@@ -74,21 +74,21 @@ def as_numpy(array: Any, allocation: Allocation) -> "np.ndarray[Any, Any]":
     return np.asarray(array)
 
 
-def _from_torch(tensor: Any, allocation: Allocation) -> "np.ndarray[Any, Any]":
-    plain = tensor.detach().cpu().contiguous()
-    dtype = allocation.dtype
-    integer = {1: "uint8", 2: "int16", 4: "int32"}[dtype.size]
+def _from_torch(tensor: Any, allocation: Allocation) -> Any:
+    """Returns the bits of a torch tensor as a numpy array: numpy has no bf16 that torch would convert to."""
     import torch  # pyright: ignore[reportMissingImports]
 
-    bits = plain.view(getattr(torch, integer)).numpy()  # pyright: ignore[reportUnknownMemberType]
-    return bits.view(dtype.numpy)
+    torch_module: Any = torch
+    width = {1: torch_module.uint8, 2: torch_module.int16, 4: torch_module.int32}[allocation.mem.dtype.size]
+    return tensor.detach().cpu().contiguous().view(width).numpy().view(allocation.mem.dtype.numpy)
 
 
-def write_back(array: Any, value: "np.ndarray[Any, Any]") -> None:
-    """Copies a written input back into the caller's array."""
-    if isinstance(array, np.ndarray) and array.flags.writeable:
-        array[...] = value
-    elif hasattr(array, "copy_"):
+def write_back(array: Any, value: Any) -> None:
+    """Copies a written input back into the caller's array; arrays that cannot be written are left alone."""
+    if hasattr(array, "copy_"):
         import torch  # pyright: ignore[reportMissingImports]
 
-        array.copy_(torch.from_numpy(value.astype(np.float32)))  # pyright: ignore[reportUnknownMemberType]
+        torch_module: Any = torch
+        array.copy_(torch_module.from_numpy(value.astype(np.float32)))
+    elif isinstance(array, np.ndarray) and array.flags.writeable:
+        array[...] = value

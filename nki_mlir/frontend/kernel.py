@@ -3,7 +3,7 @@
 import gc
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -79,8 +79,8 @@ class Trace:
 
 
 @contextmanager
-def collector_off() -> Iterator[None]:
-    """Switches the garbage collector off: a trace only grows, and collecting it again and again costs most of the time."""
+def collector_off() -> Generator[None]:
+    """Switches the garbage collector off: a trace only grows, and going over it again and again costs most of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -116,8 +116,8 @@ class Kernel:
 
     def copy_kernel(self, **changes: Any) -> "Kernel":
         """Returns a new kernel with some of func, generation, opts and grid replaced; this one stays as it is."""
-        held = {"func": self.func, "generation": self.generation, "opts": self.opts, "grid": self.grid}
-        return type(self)(**{**held, **changes})
+        held: dict[str, Any] = {"func": self.func, "generation": self.generation, "opts": self.opts, "grid": self.grid}
+        return type(self)(**(held | changes))
 
     def __getitem__(self, grid: Any) -> "Kernel":
         return self.copy_kernel(grid=grid if isinstance(grid, tuple) else (grid,))
@@ -191,11 +191,10 @@ class Kernel:
         sizes = tuple(int(size) for size in self.grid)
         if any(size < 1 for size in sizes):
             raise NKIValueError(f"the launch grid {list(sizes)} must have positive sizes", rule="grid")
-        if not self.generation.any_grid and sizes:
-            if len(sizes) != 1 or sizes[0] not in (1, 2):
-                raise NKIValueError(
-                    f"the launch grid is {list(sizes)}; it must be one number, 1 or 2 logical cores", rule="grid"
-                )
+        if not self.generation.any_grid and sizes not in ((), (1,), (2,)):
+            raise NKIValueError(
+                f"the launch grid is {list(sizes)}; it must be one number, 1 or 2 logical cores", rule="grid"
+            )
         return sizes
 
     def _check(self, rolled: Trace, unrolled: Trace) -> None:

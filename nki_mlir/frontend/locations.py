@@ -68,14 +68,14 @@ def here(depth: int = 1) -> Frames:
     own_files = _own_files
     while frame is not None:
         code = frame.f_code
+        identity = id(code)
+        if identity in _entries:
+            break
         own = own_files.get(code.co_filename)
         if own is None:
             own = is_own(code)
-        if own:
-            if id(code) in _entries:
-                break
-        else:
-            key += (id(code), frame.f_lasti)
+        if not own:
+            key += (identity, frame.f_lasti)
         frame = frame.f_back
     interned = _interned.get(tuple(key))
     return _intern(depth + 1, tuple(key)) if interned is None else interned

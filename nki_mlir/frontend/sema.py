@@ -51,13 +51,22 @@ class Number:
         self.value = value
         self.dtype = dtype
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Number) and (repr(self.value), self.dtype) == (repr(other.value), other.dtype)
+
+    def __hash__(self) -> int:
+        return hash((self.value, self.dtype))
+
+    def __repr__(self) -> str:
+        return f"{self.value} : {self.dtype}"
+
 
 def number(value: Any, dtype: Dtype | None = None) -> Number:
     """Returns an immediate. Without a type, an int is an i32 and a float an f32; numpy scalars keep their type."""
     if dtype is None:
         own = getattr(value, "dtype", None)
         dtype = Dtype.from_api(own) if own is not None else Dtype.I32 if isinstance(value, int) else Dtype.F32
-    plain: Any = value.item() if hasattr(value, "item") else value
+    plain = getattr(value, "item", lambda: value)()
     return Number(int(plain) if dtype.is_integer else float(plain), dtype)
 
 
@@ -84,23 +93,28 @@ class Sema:
         mask: Pred | bool = True,
         domain: str = "dst",
         depth: int = 3,
-    ) -> None:
+    ) -> Record | None:
         """Checks an instruction against the hardware's rules and records it.
 
         `mask` shrinks the operands over the iteration domain of role `domain`, or guards the instruction; False
-        records nothing. `depth` is how many frames above this one the user's code begins.
+        records nothing. `depth` is how many frames above this one the user's code begins. Returns the record.
 
         Raises:
+            NKISyntaxError: a tensor was made in a loop that has ended.
             NkiValidationError: a rule of the instruction set does not hold.
         """
         if mask is False:
-            return
+            for role in OUTPUTS[isa]:
+                untouched: Any = roles.get(role)
+                if untouched is not None and not untouched.storage.written:
+                    untouched.storage.part = (), False
+            return None
         given = {key: value for key, value in attributes.items() if value is not None}
         predicates: tuple[Atom, ...] = ()
         if mask is not True:
             masked = self._masked({role: value for role, value in roles.items() if value is not None}, mask, domain)
             if masked is None:
-                return
+                return None
             roles, predicates = masked
         held: dict[str, Tile | Number] = {}
         signature: list[Any] = [isa]
@@ -345,7 +359,7 @@ class Sema:
         perf_mode: MatmultPerfMode | None = None,
         **how: Any,
     ) -> None:
-        """`accumulate`: True adds, False overwrites, None overwrites what was not written before and adds to the rest."""
+        """`accumulate`: True adds, False overwrites, None overwrites what was not written yet and adds to the rest."""
         attributes = {
             "is_transpose": is_transpose or None,
             "is_stationary_onezero": is_stationary_onezero or None,

@@ -29,9 +29,11 @@ class Allocation(Storage):
     kind     what the tensor is to the outside
     written  whether some instruction writes it
     place    (first partition, byte address) that the kernel chose, or None
+    fresh    whether it is the result of a value-returning function
+    part     (limits of the dimensions, mask) that the one masked instruction that wrote it has left, else None
     """
 
-    __slots__ = ("kind", "mem", "place", "written")
+    __slots__ = ("fresh", "kind", "mem", "part", "place", "written")
 
     def __init__(
         self,
@@ -51,6 +53,8 @@ class Allocation(Storage):
         self.kind = kind
         self.written = False
         self.place = place
+        self.fresh = False
+        self.part: Any = None
 
 
 class Tile(View):
@@ -161,7 +165,7 @@ def _few(pairs: tuple[Pair, ...], on_chip: bool) -> tuple[Pair, ...]:
 def _pairs(pairs: Any, variables: dict[Var, int]) -> tuple[Pair, ...]:
     out: list[Pair] = []
     for step, number in pairs:
-        if isinstance(number, tuple):
+        if type(number) is tuple:
             size, bounds = number
             out.append(Pair(step, size, tuple(_expr(bound, variables) for bound in bounds)))
         else:

@@ -367,7 +367,7 @@ def memset(dst: Any, value: Any, engine: Any = engine.unknown, name: str | None 
     api = "memset"
     if not isinstance(value, int | float) and not hasattr(value, "item"):
         raise err_unexpected_type_of_operand(api, "value", value, "a number")
-    plain = value.item() if hasattr(value, "item") else value
+    plain = getattr(value, "item", lambda: value)()
     _sema().memset(tile_of(api, "dst", dst), plain, optional(api, "engine", engine, enums.Engine), name=name)
     return HANDLE
 

@@ -23,7 +23,7 @@ class NkiTensor(Tile):
         """The name of the storage."""
         return self.label
 
-    def ap(
+    def ap(  # pyright: ignore[reportIncompatibleMethodOverride]  # the published order of parameters
         self,
         pattern: Any,
         offset: Any = None,

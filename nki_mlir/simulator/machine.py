@@ -14,7 +14,7 @@ from nki_mlir.dialects.instruction import InstructionOp, operands_of
 from nki_mlir.isa.enums import TensorKind
 from nki_mlir.isa.names import unknown
 from nki_mlir.isa.target import Target, default_target
-from nki_mlir.simulator.errors import located, op_error
+from nki_mlir.simulator.errors import located, place_of
 from nki_mlir.simulator.memory import WHOLE, Array, CoreMemory, Storage, check_size, separate
 from nki_mlir.simulator.program import Budget, Function, definitions, is_shared, unsupported
 from nki_mlir.simulator.threads import one_blas_thread
@@ -77,6 +77,29 @@ def find_module(module: Operation) -> ModuleOp:
     return cast(ModuleOp, ops[0])
 
 
+def tensors_of(module: ModuleOp) -> dict[str, TensorOp]:
+    """Returns, by name and in order, the first definitions of the tensors that all functions share."""
+    found: dict[str, TensorOp] = {}
+    for op in definitions(module.body):
+        if isinstance(op, TensorOp) and is_shared(op):
+            found.setdefault(op.sym.data, op)
+    return found
+
+
+def input_tensors(module: ModuleOp) -> dict[str, TensorOp]:
+    """Returns, by name and in order, the tensors that a run must or may be given."""
+    return {
+        op.sym.data: op
+        for op in definitions(module.body)
+        if isinstance(op, TensorOp) and is_shared(op) and may_be_given(op)
+    }
+
+
+def may_be_given(op: TensorOp) -> bool:
+    """Whether a run must or may be given the contents of a tensor."""
+    return op.tensor_kind.is_input or op.tensor_kind is TensorKind.CONST
+
+
 class _Tensor:
     """The tensor that all storages of one name are: its definitions and its memory."""
 
@@ -98,7 +121,7 @@ class _Tensor:
 
     @property
     def may_be_given(self) -> bool:
-        return self.is_input or any(op.tensor_kind is TensorKind.CONST for op in self.ops)
+        return any(may_be_given(op) for op in self.ops)
 
     @property
     def is_written(self) -> bool:
@@ -140,11 +163,11 @@ class _Program:
                 if tensor is None:
                     self._tensors[name] = _Tensor(op)
                 elif tensor.op.mem.data[1:] != op.mem.data[1:]:
-                    raise op_error(op, f"'{name}' is {_form(op)} here and {_form(tensor.op)} elsewhere, but it is one tensor")
+                    raise _tensor_error(op, f"'{name}' is {_form(op)} here and {_form(tensor.op)} elsewhere, but it is one tensor")
                 else:
                     tensor.ops.append(op)
             elif kind.is_input or kind.is_output:
-                raise op_error(op, f"'{name}' of kind {kind} is in {op.mem.space}, inputs and outputs are in hbm")
+                raise _tensor_error(op, f"'{name}' of kind {kind} is in {op.mem.space}, inputs and outputs are in hbm")
             apart[name if is_shared(op) else f"{name}#{len(apart)}"] = op
         check_size([op for op in apart.values() if op.places is None or not op.mem.on_chip], self._poison)
 
@@ -161,7 +184,7 @@ class _Program:
             elif tensor.is_input:
                 missing = [n for n, t in self._tensors.items() if t.is_input and n not in inputs]
                 others = f" ({len(missing)} inputs are missing: {', '.join(missing)})" if len(missing) > 1 else ""
-                raise op_error(tensor.op, f"input '{name}' of type {_form(tensor.op)} was not given{others}")
+                raise _tensor_error(tensor.op, f"input '{name}' of type {_form(tensor.op)} was not given{others}")
             else:
                 tensor.storage = separate(tensor.op, shadow=self._poison)
 
@@ -189,14 +212,14 @@ class _Program:
         name = tensor.op.sym.data
         if tensor.storage.places[0].shadow is None:
             if not tensor.is_written and not tensor.is_input:
-                raise op_error(tensor.op, f"output '{name}' was never written")
+                raise _tensor_error(tensor.op, f"output '{name}' was never written")
             return
         missing = np.argwhere(tensor.storage.array(shadow=True) != WHOLE[tensor.op.mem.dtype.size])
         size = tensor.storage.array().size
         if len(missing) == size:
-            raise op_error(tensor.op, f"output '{name}' was never written")
+            raise _tensor_error(tensor.op, f"output '{name}' was never written")
         if len(missing):
-            raise op_error(
+            raise _tensor_error(
                 tensor.op,
                 f"output '{name}' was written only in part: {len(missing)} of {size} elements were not, the first is"
                 f" {missing[0].tolist()}",
@@ -206,6 +229,10 @@ class _Program:
 def shape_of(op: TensorOp) -> tuple[int, ...]:
     """Returns the shape of the array that holds a tensor: several blocks are the first dimension."""
     return op.mem.shape if op.mem.blocks == 1 else (op.mem.blocks, *op.mem.shape)
+
+
+def _tensor_error(op: TensorOp, message: str) -> NkiError:
+    return NkiError(message, place_of(op.location))
 
 
 def _form(op: TensorOp) -> str:
@@ -222,7 +249,7 @@ def _checked(op: TensorOp, value: Any) -> Array:
     if array.shape == shape_of(op) and array.dtype == op.mem.dtype.numpy:
         return array
     got = array_form(array.shape, array.dtype)
-    raise op_error(op, f"input '{op.sym.data}' must be {_form(op)}, got {got}")
+    raise _tensor_error(op, f"input '{op.sym.data}' must be {_form(op)}, got {got}")
 
 
 def _bytes(array: Array, *, copy: bool) -> Array:

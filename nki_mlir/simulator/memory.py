@@ -19,8 +19,9 @@ from nki_mlir.simulator.errors import op_error
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-PAD = 64
 PARTITIONS = 128
+PADDING = 64
+"""Bytes between the partitions of a chip's memory, so that a column does not fall on one line of the cache over and over."""
 MOST_BYTES = 16 << 30
 """The storage of a program, its shadow included, may take this much, or all memory of the machine if that is less."""
 
@@ -119,11 +120,12 @@ class CoreMemory:
                 places.append(apart.places[number])
                 continue
             partition, address = placement
-            if address + mem.row_bytes > chip.pitch:
+            end, available = address + mem.row_bytes, chip.pitch - PADDING
+            if end > available:
                 raise op_error(
                     op,
-                    f"{mem.row_bytes} bytes a partition at address {address} end at {address + mem.row_bytes}, a"
-                    f" partition of {mem.space} has {chip.pitch} bytes on {self._target}",
+                    f"{mem.row_bytes} bytes a partition at address {address} end at {end}, a partition of {mem.space}"
+                    f" has {available} bytes on {self._target}",
                 )
             if partition + mem.partitions > PARTITIONS:
                 raise op_error(op, f"{mem.partitions} partitions from partition {partition} do not fit in {PARTITIONS}")
@@ -135,7 +137,7 @@ class CoreMemory:
         if found is None:
             target = self._target
             pitch = target.sbuf_partition_bytes if space is MemorySpace.SBUF else target.psum_partition_bytes
-            pitch += PAD
+            pitch += PADDING
             # The system gives zeroed pages when they are touched, so the whole memory costs no more than what is used.
             data = np.zeros(PARTITIONS * pitch, np.uint8)
             marks = np.zeros(PARTITIONS * pitch, np.uint8) if self._poison else None

@@ -11,12 +11,12 @@ Everything that may fail is checked before the first op changes, so that after a
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import ModuleOp, UnknownLoc
-from xdsl.ir import Attribute, Block, Operation
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
-from xdsl.rewriter import InsertPoint
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from nki_mlir.dialects.attributes import ArchAttr
 from nki_mlir.dialects.bir.structure import FuncOp
@@ -36,6 +36,8 @@ class Conversion:
         """What tensors are to the outside, by name, where the kernel being lowered says it."""
         self.labels: dict[str, Block] = {}
         """Blocks of the function being lowered, where branches name them."""
+        self.values: dict[SSAValue, SSAValue] = {}
+        """For each result of an op that has been lowered the one in its place; its uses change with their own ops."""
         self.shared: dict[tuple[Block, Any], StorageOp] = {}
         """Storage that the lowering itself added, by the function's first block and what it is for."""
 
@@ -114,14 +116,15 @@ def _lower_same(
     dropped: tuple[str, ...],
     added: dict[str, Attribute],
     op: InstructionOp,
-    _: Conversion,
+    conversion: Conversion,
 ) -> tuple[Operation]:
-    properties = op.properties
+    properties, new = op.properties, conversion.values
     if dropped or added:
         properties = properties | added
         for name in dropped:
             properties.pop(name, None)
-    return (target.create(operands=op.operands, properties=properties, attributes=op.attributes, location=op.location),)
+    operands = [new.get(value, value) for value in op.operands]
+    return (target.create(operands=operands, properties=properties, attributes=op.attributes, location=op.location),)
 
 
 def moved(source: type[Operation], target: type[Operation], *, drop: Iterable[str] = ()) -> Row:
@@ -176,6 +179,9 @@ class Lowering(RewritePattern):
                 top.properties["arch"] = arch
         self.conversion = Conversion()
         PatternRewriteWalker(self, apply_recursively=False).rewrite_module(module)
+        for old, new in self.conversion.values.items():
+            old.replace_all_uses_with(new)
+            Rewriter.erase_op(cast(Operation, old.owner))
 
     def _check(self, module: ModuleOp) -> list[Operation]:
         """Returns the roots; raises the error of the first op that cannot be lowered."""
@@ -214,4 +220,21 @@ class Lowering(RewritePattern):
                 new.attributes = {k: v for k, v in new.attributes.items() if not k.startswith(self.prefix)}
         if isinstance(op, InstructionOp) and "name" in op.properties and isinstance(new_ops[-1], InstructionOp):
             new_ops[-1].properties["name"] = op.properties["name"]
-        rewriter.replace(op, new_ops)
+        self._replace(op, new_ops)
+        rewriter.has_done_action = True
+
+    def _replace(self, op: Operation, new_ops: Sequence[Operation]) -> None:
+        """Puts new ops in the place of an op. One with results stays until all that use it are lowered as well.
+
+        `PatternRewriter.replace` does the same in twice the time: it gives each use the new value, only to drop it with
+        the op whose use it is, and it tells listeners, of which there are none.
+        """
+        block = op.parent
+        assert block is not None
+        block.insert_ops_before(new_ops, op)
+        if not op.results:
+            block.erase_op(op)
+            return
+        for old, new in zip(op.results, new_ops[-1].results, strict=True):
+            new.name_hint = old.name_hint
+            self.conversion.values[old] = new

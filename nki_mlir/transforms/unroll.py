@@ -143,34 +143,39 @@ class _Unroller:
 
     def _instruction(self, op: InstructionOp) -> Copy:
         """Returns how to copy an instruction."""
-        uses = [
+        uses: list[tuple[str, int | None, Attribute, SSAValue | None, tuple[SSAValue, ...]]] = [
             (use.role.name, use.member if use.role.variadic else None, use.pattern, use.storage, use.indices)
             for use in operands_of(op)
         ]
         if op.when is not None:
             uses.append(("when", None, op.when, None, guard_indices(op)))
-        cls, location, attributes, fixed = type(op), op.location, op.attributes, op.properties
+        indexed = any(indices for *_, indices in uses)
+        cls, location, attributes, fixed, old = type(op), op.location, op.attributes, op.properties, tuple(op.operands)
         name = None if op.inst_name is None else op.inst_name.data
 
         def copy(env: Environment, suffix: str, out: list[Operation]) -> None:
-            operands: list[SSAValue] = []
             properties = fixed.copy()
-            for role, member, pattern, storage, indices in uses:
-                if storage is not None:
-                    operands.append(cast(SSAValue, env.get(storage, storage)))
-                if not indices:
-                    continue
-                values = [env.get(value, value) for value in indices]
-                new, order = self.at(pattern, values)
-                if new is None or new is False:
-                    return
-                operands += [cast(SSAValue, values[k]) for k in order]
-                if new is True:
-                    del properties[role]
-                elif member is None:
-                    properties[role] = new
-                else:
-                    properties[role] = _with_member(properties[role], member, new)
+            operands: list[Any]  # index values that are numbers now do not get into it
+            if not indexed:
+                operands = [env.get(value, value) for value in old]
+            else:
+                operands = []
+                for role, member, pattern, storage, indices in uses:
+                    if storage is not None:
+                        operands.append(env.get(storage, storage))
+                    if not indices:
+                        continue
+                    values = [env.get(value, value) for value in indices]
+                    new, order = self.at(pattern, values)
+                    if new is None or new is False:
+                        return
+                    operands += [values[k] for k in order]
+                    if new is True:
+                        del properties[role]
+                    elif member is None:
+                        properties[role] = new
+                    else:
+                        properties[role] = _with_member(properties[role], member, new)
             if name is not None:
                 properties["name"] = self.fresh(name + suffix)
             out.append(cls.create(operands=operands, properties=properties, attributes=attributes, location=location))

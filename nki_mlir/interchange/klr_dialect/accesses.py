@@ -245,7 +245,9 @@ def _dimension(terms: Sequence[tuple[int, Any]], mem: MemType, dtype: Dtype) -> 
     factor = terms[0][0]
     units = _units(mem)
     if factor not in units:
-        raise NkiError(f"KLR multiplies a register by the elements that one step along a dimension skips, not by {factor}")
+        raise NkiError(
+            f"KLR multiplies a register by the elements that one step along a dimension skips, not by {factor}"
+        )
     return units.index(factor)
 
 

@@ -111,9 +111,7 @@ def _row(op: type[InstructionOp], specs: str, engine: Engine | None) -> Row:
     return Row(op, operator.ctor, record, operator, tuple(made), frozenset(covered), engine)
 
 
-def _field(
-    op: type[InstructionOp], record: str, index: int, field: schema.Field, spec: re.Match[str]
-) -> Field:
+def _field(op: type[InstructionOp], record: str, index: int, field: schema.Field, spec: re.Match[str]) -> Field:
     """Returns the field of a row, which its type on disk and its target's kind determine."""
     name, kind, default = field.name, field.type, spec["default"]
     target = spec["target"] or name

@@ -34,7 +34,8 @@ def module_to_klr(module: ModuleOp, layout: Layout | None = None) -> KlrFile:
     if len(kernels) != 1:
         found = ", ".join(sorted({op.name for op in module.ops})) or "nothing"
         raise NkiError(
-            f"a KLR file holds one klr.kernel; the module has {len(kernels)} (it holds {found})", place_of(module.location)
+            f"a KLR file holds one klr.kernel; the module has {len(kernels)} (it holds {found})",
+            place_of(module.location),
         )
     return _kernel(kernels[0], layout)
 
@@ -69,9 +70,7 @@ def _kernel(kernel: KernelOp, layout: Layout | None) -> KlrFile:
     if kept.get("contents") == StringAttr("kernel") and len(written) == 1 and not (constants or buffers or edges):
         contents = make("Contents", "kernel", kernel=make("Kernel", **head, body=written[0]))
     else:
-        lnc = make(
-            "LncKernel", **head, bodies=written, sharedConstants=constants, sharedBuffers=buffers, edges=edges
-        )
+        lnc = make("LncKernel", **head, bodies=written, sharedConstants=constants, sharedBuffers=buffers, edges=edges)
         contents = make("Contents", "lnc", kernel=lnc)
     as_read, metadata = kept.get("layout"), kept.get("format")
     if layout is None:

@@ -173,8 +173,8 @@ class Writer:
 
     def loop(self, depth: int) -> None:
         name = f"i{len(self.lines)}"
-        trips = self.number(1, 6 if self.loops else 12)
-        values = f"{trips}" if self.random.random() < 0.7 else f"{self.number(0, 4)}, {trips + 4}, {self.number(1, 3)}"
+        trips = self.number(1, 9 - 3 * self.loops)
+        values = f"{trips}" if self.random.random() < 0.7 else f"{self.number(0, 3)}, {trips + 3}, {self.number(1, 3)}"
         if self.indices and self.random.random() < 0.1:
             values = f"({self.index()}) % 4 + 1"
         kind = self.random.choice(["k.affine", "k.affine", "k.sequential", "k.static", "range"])

@@ -27,7 +27,7 @@ def test_frames_up_to_the_entry() -> None:
     places = resolve(driver(lambda: helper()))
     assert [place.function.rpartition(".")[2] for place in places] == ["record", "helper", "<lambda>"]
     lines = Path(HERE).read_text().splitlines()
-    assert [lines[place.line - 1].strip() for place in places][:2] == ["return here(1)", "record()"]
+    assert [lines[place.line - 1].strip() for place in places][:2] == ["return here(1)", "return record()"]
     first = places[0]
     text = lines[first.line - 1]
     assert text[first.column - 1 : first.end_column - 1] == "here(1)"

@@ -1,0 +1,348 @@
+"""What the value-returning functions of both API generations share: results, types, broadcasting, assignment.
+
+Such a function records one instruction, or a few, into a fresh tile and returns the tile. The modules
+`functions_elementwise`, `functions_reduce`, `functions_memory` and `functions_matmul` hold the functions; they take the
+name of the API function for their messages, and a mask as `mask=` gave it.
+
+Sources: NKI ISA reference, §3.2 (types), §3.6 (functions).
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from nki_mlir.frontend.context import nki_ctx
+from nki_mlir.frontend.create import element_type
+from nki_mlir.frontend.errors import (
+    err_failed_to_infer_tile_from_local_tensor,
+    err_leading_dimension_of_tensor_must_be_partition,
+    err_num_partition_exceed_arch_limit,
+    err_num_partition_mismatch,
+    err_operand_cannot_be_none,
+    err_param_shape_incompatible_with_numpy,
+    err_store_dst_shape_smaller_than_other_shape,
+    err_unexpected_type_of_operand,
+    err_unsupported_memory,
+)
+from nki_mlir.frontend.functions_operands import is_number, tile_of
+from nki_mlir.frontend.masks import as_mask, check_bounds, guards, restrict
+from nki_mlir.frontend.sema import Sema
+from nki_mlir.frontend.storage import Tile
+from nki_mlir.frontend.subscripts import BLOCK, Grid
+from nki_mlir.frontend.symbolic import Pred, Sym, same
+from nki_mlir.isa.dtypes import Dtype
+from nki_mlir.isa.enums import MemorySpace
+
+SBUF, PSUM = MemorySpace.SBUF, MemorySpace.PSUM
+Mask = Pred | bool
+Shape = tuple[int, ...]
+
+
+def sema() -> Sema:
+    """Returns the semantic functions of the running trace."""
+    return nki_ctx().sema
+
+
+# Operands and results -------------------------------------------------------------------------------------------
+
+
+def on_chip(api: str, operand: str, value: Any) -> Tile:
+    """Returns an operand that must be a tile in SBUF or PSUM.
+
+    Raises:
+        NKITypeError: it is in HBM, spans several blocks, or is no tensor.
+    """
+    tile = tile_of(api, operand, value)
+    if not tile.on_chip:
+        raise err_unsupported_memory(api, operand, tile.buffer, ("sbuf", "psum"))
+    if tile.layout[0][0] == BLOCK:
+        raise err_failed_to_infer_tile_from_local_tensor(tile.label, tile.shape)
+    return tile
+
+
+def scalar_or_tile(api: str, operand: str, value: Any) -> Any:
+    """Returns a tile on chip, or a Python or numpy number; a loop index becomes the number it is.
+
+    Raises:
+        NKITypeError: it is something else.
+    """
+    if isinstance(value, Tile):
+        return on_chip(api, operand, value)
+    if isinstance(value, Sym | Pred):
+        return int(value)
+    if is_number(value):
+        return value
+    if value is None:
+        raise err_operand_cannot_be_none(api, operand)
+    raise err_unexpected_type_of_operand(api, operand, value, "a tile or a number")
+
+
+def fresh(api: str, shape: Sequence[int], dtype: Dtype, space: MemorySpace = SBUF) -> Tile:
+    """Returns a new tile for a result.
+
+    Raises:
+        NKIValueError: it would have more than 128 partitions.
+        NKISyntaxError: it would have no free dimension.
+    """
+    if len(shape) < 2:
+        raise err_leading_dimension_of_tensor_must_be_partition(f"result of {api}", shape)
+    if shape[0] > 128:
+        raise err_num_partition_exceed_arch_limit(api, shape[0], 128)
+    tile: Tile = nki_ctx().allocate(shape, dtype, space)
+    tile.allocation.fresh = True
+    return tile
+
+
+def masked(mask: Any) -> Mask:
+    """Returns what a `mask=` argument means; True is no mask."""
+    return True if mask is None else as_mask(mask)
+
+
+def domain_of(mask: Mask, result: Tile, **operands: Any) -> str:
+    """Returns the role whose dimensions the axes of a mask are matched with: an operand made by a grid, else `dst`."""
+    if mask is not True:
+        for role, operand in operands.items():
+            if isinstance(operand, Tile) and operand.grid is not None and operand.shape == result.shape:
+                return role
+    return "dst"
+
+
+# Types ----------------------------------------------------------------------------------------------------------
+
+_FLOATS_16 = frozenset({Dtype.F16, Dtype.BF16})
+
+
+def promoted(first: Dtype, second: Dtype) -> Dtype:
+    """Returns the type of a binary result without `dtype=` (nki-isa.md §3.2)."""
+    if first is second:
+        return first
+    if first.is_float and second.is_float:
+        return _wider_float(first, second)
+    if first.is_float or second.is_float:
+        return first if first.is_float else second
+    return _wider_integer(first, second)
+
+
+def _wider_float(first: Dtype, second: Dtype) -> Dtype:
+    sizes = first.size, second.size
+    if 4 in sizes or (sizes == (2, 2)):
+        return Dtype.F32
+    if sizes == (1, 1):
+        return Dtype.BF16
+    return first if first.size == 2 else second
+
+
+def _wider_integer(first: Dtype, second: Dtype) -> Dtype:
+    narrow, wide = sorted((first, second), key=lambda dtype: dtype.size)
+    if first.is_signed == second.is_signed or (wide.is_signed and wide.size > narrow.size):
+        return wide
+    unsigned = first if second.is_signed else second
+    return {1: Dtype.I16, 2: Dtype.I32}.get(unsigned.size, Dtype.F32)
+
+
+def type_of(value: Any) -> Dtype:
+    """Returns the type of an operand: a tile's own, a numpy number's, else u8 for bool, i32 for int, f32 for float."""
+    own = getattr(value, "dtype", None)
+    if own is not None:
+        return element_type(own)
+    return Dtype.U8 if isinstance(value, bool) else Dtype.I32 if isinstance(value, int) else Dtype.F32
+
+
+def result_type(dtype: Any, *operands: Any, promote: bool = True) -> Dtype:
+    """Returns the type that `dtype` names; without one that of the operands promoted, or of the first tile among them."""
+    if dtype is not None:
+        return element_type(dtype)
+    if not promote:
+        return next(value.dtype for value in operands if isinstance(value, Tile))
+    found = type_of(operands[0])
+    for value in operands[1:]:
+        found = promoted(found, type_of(value))
+    return found
+
+
+# Broadcasting ---------------------------------------------------------------------------------------------------
+
+
+def broadcast_shape(api: str, first: Shape, second: Shape) -> Shape:
+    """Returns the shape that numpy's rules give for two operands.
+
+    Raises:
+        NKIValueError: there is none.
+    """
+    if first == second:
+        return first
+    rank = max(len(first), len(second))
+    a, b = (1,) * (rank - len(first)) + first, (1,) * (rank - len(second)) + second
+    if any(m != n and 1 not in (m, n) for m, n in zip(a, b, strict=True)):
+        raise err_param_shape_incompatible_with_numpy(api, first, second)
+    return tuple(max(m, n) for m, n in zip(a, b, strict=True))
+
+
+def regrid(view: Tile, source: Tile, axes: "Sequence[Any] | None" = None) -> Tile:
+    """Gives a view made from `source` the grid that `source` was indexed by: its axes, and bounds still to check."""
+    if source.grid is not None:
+        kept = tuple(source.grid.axes if axes is None else axes)
+        view.grid = Grid(kept, source.grid.pending)
+    return view
+
+
+def spread(api: str, tile: Tile, shape: Shape, *, partitions: bool = True) -> Tile:
+    """Returns a view of `tile` with the given shape, its dimensions of size 1 repeated.
+
+    Engines read every partition once, so one partition is first copied to all of them by a DMA.
+
+    Raises:
+        NKIValueError: the shapes do not fit, or partitions would be repeated against `partitions`.
+    """
+    if tile.shape == shape:
+        return tile
+    missing = len(shape) - len(tile.shape)
+    view = tile
+    for _ in range(missing):
+        view = _with_free_dimension(api, view, shape)
+    if view.shape[0] != shape[0]:
+        if not partitions:
+            raise err_num_partition_mismatch(api, (tile.shape[0], shape[0]))
+        view = repeated_partition(api, view, shape[0])
+    return regrid(view.broadcast_to(shape), tile) if missing == 0 else view.broadcast_to(shape)
+
+
+def _with_free_dimension(api: str, tile: Tile, shape: Shape) -> Tile:
+    """Adds a dimension in front, as numpy does; that is the partition dimension, so the old one must be of size 1."""
+    if tile.shape[0] != 1:
+        raise err_param_shape_incompatible_with_numpy(api, tile.shape, shape)
+    if tile.grid is not None:
+        check_bounds(tile)
+    return tile.expand_dim(1)
+
+
+def repeated_partition(api: str, tile: Tile, count: int) -> Tile:
+    """Returns a tile with `count` copies of the one partition of `tile`."""
+    if tile.shape[0] != 1:
+        raise err_num_partition_mismatch(api, (tile.shape[0], count))
+    result = fresh(api, (count, *tile.shape[1:]), tile.dtype)
+    sema().dma_copy(result, tile.broadcast_to(result.shape))
+    return result
+
+
+def is_vector(tile: Tile) -> bool:
+    """Whether a tile has one element a partition."""
+    return math.prod(tile.shape[1:]) == 1
+
+
+def apart(first: Tile, second: Tile) -> Tile:
+    """Returns `second`, copied to SBUF if both are in PSUM: no instruction reads two operands there."""
+    if first.buffer is PSUM and second.buffer is PSUM:
+        return in_sbuf(second)
+    return second
+
+
+def in_sbuf(tile: Tile) -> Tile:
+    """Returns a tile in SBUF with the contents of `tile`: itself, or a copy."""
+    if tile.buffer is SBUF:
+        return tile
+    copied = fresh("tensor_copy", tile.shape, tile.dtype)
+    sema().tensor_copy(copied, tile, None)
+    return copied
+
+
+# Assignment -----------------------------------------------------------------------------------------------------
+
+
+def assign(target: Tile, value: Any, api: str = "assignment") -> None:
+    """`target[...] = value`: copies a tile, broadcast to the target's shape, or writes one number everywhere.
+
+    What a masked instruction did not write of its result is not copied. The copy of a result goes away in the end
+    where the instruction can write the target itself (`functions_folding`).
+
+    Raises:
+        NKITypeError: target or value is in HBM, or the value is no tile or number.
+        NKIValueError: the value does not fit.
+    """
+    if not target.on_chip:
+        raise err_unsupported_memory(api, f"the target {target.label}", target.buffer, ("sbuf", "psum"))
+    source = scalar_or_tile(api, "the value", value)
+    if not isinstance(source, Tile):
+        for tile in target.tiles():
+            sema().memset(tile, source, None)
+        return
+    if same_elements(source, target):
+        return  # after `buffer[k] += …`, which has written the elements already
+    pair = written(api, target, source)
+    if pair is None:
+        return
+    where, what, mask = pair
+    context = nki_ctx()
+    record = context.sema.record("tensor_copy", {"dst": where, "src": what}, {}, mask=mask)
+    if record is not None and source.allocation.fresh:
+        context.assignments.append((context.recorder.body, record))
+
+
+def written(api: str, target: Tile, source: Tile) -> tuple[Tile, Tile, Mask] | None:
+    """Returns target, source broadcast to it, and guards, cut to the part that the source's instruction has written.
+
+    A masked instruction leaves part of its result undefined; that part is not read. None if there is nothing to read.
+
+    Raises:
+        NKIValueError: the source does not fit.
+    """
+    check_fits(target, source)
+    part = source.allocation.part
+    if part is None or source.shape != source.storage.shape or source.shape != target.shape:
+        return target, spread(api, source, target.shape), True
+    limits, mask = part
+    if mask is False:
+        return None
+    check_bounds(target, mask)
+    where, what = restrict(target, limits), restrict(source, limits)
+    if where is None or what is None:
+        return None
+    found = guards(mask)
+    return where, what, Pred(found) if found else True
+
+
+def check_fits(target: Tile, source: Tile) -> None:
+    """Checks that a value can be broadcast to its target.
+
+    Raises:
+        NKIValueError: it cannot.
+    """
+    shape, other = target.shape, source.shape
+    if shape == other:
+        return
+    extra = len(shape) - len(other)
+    if extra < 0 or any(n not in (1, m) for m, n in zip(shape[extra:], other, strict=True)):
+        raise err_store_dst_shape_smaller_than_other_shape(shape, other)
+
+
+def same_elements(first: Tile, second: Tile) -> bool:
+    """Whether two views name the same elements in the same order."""
+    return (
+        first.storage is second.storage
+        and first.dtype is second.dtype
+        and first.shape == second.shape
+        and first.layout == second.layout
+        and all(same(a, b) for a, b in zip(first.offsets, second.offsets, strict=True))
+        and _same_limits(first, second)
+    )
+
+
+def _same_limits(first: Tile, second: Tile) -> bool:
+    a, b = first.limits or (), second.limits or ()
+    if not any(a) and not any(b):
+        return True
+    if len(a) != len(b):
+        return False
+    for x, y in zip(a, b, strict=True):
+        bounds_x, bounds_y = (x.bounds if x else ()), (y.bounds if y else ())
+        if len(bounds_x) != len(bounds_y) or not all(map(same, bounds_x, bounds_y)):
+            return False
+    return True
+
+
+def constant(api: str, shape: Sequence[int], value: Any, dtype: Dtype, mask: Mask = True) -> Tile:
+    """Returns a new tile in SBUF with one value in all elements."""
+    tile = fresh(api, shape, dtype)
+    sema().memset(tile, value, None, mask=mask)
+    return tile
+
