@@ -22,13 +22,13 @@ def add(a, b):
     return c
 
 
-def inputs(rng):
-    return rng.standard_normal((300, 512), dtype=np.float32), rng.standard_normal((300, 512), dtype=np.float32)
+def inputs(rng, dtype=np.float32):
+    return tuple(rng.standard_normal((300, 512), dtype=np.float32).astype(dtype) for _ in range(2))
 
 
 def reference(a, b):
-    return a + b
+    return a.astype(np.float64) + b.astype(np.float64)
 
 
 KERNEL = add
-TOLERANCE = 0.0
+TOLERANCE = 1e-6

@@ -23,7 +23,8 @@ def attention(q_t, k_t, v):
     nisa.dma_copy(k_sbuf, k_t)
     v_tiles = []
     for start in range(0, keys, tile):
-        v_tile = nl.ndarray((min(tile, keys - start), d), v.dtype)
+        # fp32, as the weights are that it meets in a matmul; the DMA casts.
+        v_tile = nl.ndarray((min(tile, keys - start), d), nl.float32)
         nisa.dma_copy(v_tile, v[start : start + v_tile.shape[0], :])
         v_tiles.append(v_tile)
 
@@ -62,9 +63,9 @@ def attention(q_t, k_t, v):
     return out
 
 
-def inputs(rng):
-    q_t, k_t = (rng.standard_normal((64, 256), dtype=np.float32) for _ in range(2))
-    return q_t, k_t, rng.standard_normal((256, 64), dtype=np.float32)
+def inputs(rng, dtype=np.float32):
+    shapes = (64, 256), (64, 256), (256, 64)
+    return tuple(rng.standard_normal(shape, dtype=np.float32).astype(dtype) for shape in shapes)
 
 
 def reference(q_t, k_t, v):

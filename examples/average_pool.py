@@ -14,7 +14,7 @@ def average_pool(x):
     size = nl.tile_size.pmax
     out = nl.ndarray((channels, height // POOL, width // POOL), dtype=x.dtype, buffer=nl.shared_hbm)
     for tile in nl.affine_range(channels // size):
-        image = nl.load(x[tile * size : (tile + 1) * size, :, :])
+        image = nl.load(x[tile * size : (tile + 1) * size, :, :], dtype=nl.float32)
         part, up, across, down, right = nl.mgrid[0:size, 0 : height // POOL, 0 : width // POOL, 0:POOL, 0:POOL]
         windows = image[part, POOL * up + down, POOL * across + right]
         means = nl.multiply(nl.sum(windows, axis=[3, 4]), 1.0 / (POOL * POOL))
@@ -22,8 +22,8 @@ def average_pool(x):
     return out
 
 
-def inputs(rng):
-    return (rng.standard_normal((256, 12, 16), dtype=np.float32),)
+def inputs(rng, dtype=np.float32):
+    return (rng.standard_normal((256, 12, 16), dtype=np.float32).astype(dtype),)
 
 
 def reference(x):

@@ -18,11 +18,11 @@ def layernorm(x, gamma, beta):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     partition = nl.arange(nl.tile_size.pmax)[:, None]
     column = nl.arange(columns)[None, :]
-    weight = nl.load(gamma.broadcast_to((nl.tile_size.pmax, columns)))
-    shift = nl.load(beta.broadcast_to((nl.tile_size.pmax, columns)))
+    weight = nl.load(gamma.broadcast_to((nl.tile_size.pmax, columns)), dtype=nl.float32)
+    shift = nl.load(beta.broadcast_to((nl.tile_size.pmax, columns)), dtype=nl.float32)
     for tile in nl.affine_range((rows + nl.tile_size.pmax - 1) // nl.tile_size.pmax):
         row = tile * nl.tile_size.pmax + partition
-        data = nl.load(x[row, column], mask=(row < rows))
+        data = nl.load(x[row, column], mask=(row < rows), dtype=nl.float32)
         statistics = nisa.bn_aggr(nisa.bn_stats(data, mask=(row < rows)), mask=(row < rows))
         mean, variance = statistics[:, 0:1], statistics[:, 1:2]
         inverse = nl.rsqrt(nl.add(variance, EPSILON, mask=(row < rows)), mask=(row < rows))
@@ -34,15 +34,15 @@ def layernorm(x, gamma, beta):
     return out
 
 
-def inputs(rng):
-    x = rng.standard_normal((300, 384), dtype=np.float32)
-    return x, rng.standard_normal((1, 384), dtype=np.float32), rng.standard_normal((1, 384), dtype=np.float32)
+def inputs(rng, dtype=np.float32):
+    shapes = (300, 384), (1, 384), (1, 384)
+    return tuple(rng.standard_normal(shape, dtype=np.float32).astype(dtype) for shape in shapes)
 
 
 def reference(x, gamma, beta):
     wide = x.astype(np.float64)
     normal = (wide - wide.mean(axis=1, keepdims=True)) / np.sqrt(wide.var(axis=1, keepdims=True) + EPSILON)
-    return normal * gamma + beta
+    return normal * gamma.astype(np.float64) + beta.astype(np.float64)
 
 
 KERNEL = layernorm

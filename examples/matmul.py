@@ -33,8 +33,9 @@ def matmul(lhs_t, rhs):
     return out
 
 
-def inputs(rng):
-    return rng.standard_normal((320, 200), dtype=np.float32), rng.standard_normal((320, 640), dtype=np.float32)
+def inputs(rng, dtype=np.float32):
+    shapes = (320, 200), (320, 640)
+    return tuple(rng.standard_normal(shape, dtype=np.float32).astype(dtype) for shape in shapes)
 
 
 def reference(lhs_t, rhs):

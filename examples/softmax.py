@@ -28,8 +28,8 @@ def softmax(x):
     return y
 
 
-def inputs(rng):
-    return (rng.standard_normal((200, 384), dtype=np.float32),)
+def inputs(rng, dtype=np.float32):
+    return (rng.standard_normal((200, 384), dtype=np.float32).astype(dtype),)
 
 
 def reference(x):

@@ -20,8 +20,8 @@ def transpose(x):
     return out
 
 
-def inputs(rng):
-    return (rng.standard_normal((256, 384), dtype=np.float32),)
+def inputs(rng, dtype=np.float32):
+    return (rng.standard_normal((256, 384), dtype=np.float32).astype(dtype),)
 
 
 def reference(x):

@@ -334,7 +334,9 @@ _SHAPE = re.compile(
     r"\s*(?:\{(?P<block>[^{}]*)\}\s*)?\[(?P<body>[^\[\]]*)\]\s*(?P<dtype>[a-z]\w*)"
     r"(?:\s+at\s+(?P<dim>\d{1,9})\s+max\s+(?P<max>\d{1,18}))?\s*"
 )
-_PAIR = re.compile(r"\s*(?:(?P<step>-?\d{1,18})\s*\*\s*)?(?:(?P<number>\d{1,18})|min\s*\((?P<bounds>.*)\))\s*", re.DOTALL)
+_PAIR = re.compile(
+    r"\s*(?:(?P<step>-?\d{1,18})\s*\*\s*)?(?:(?P<number>\d{1,18})|min\s*\((?P<bounds>.*)\))\s*", re.DOTALL
+)
 
 
 def _read(source: str, name_index: Callable[[str], int]) -> Access:

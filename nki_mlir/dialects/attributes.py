@@ -485,6 +485,7 @@ class EnumAttr(Interned, Data[E], Generic[E]):
     """Base of the enum attributes; the text of a member is its one lower-case spelling."""
 
     ENUM: ClassVar[type[Published]]
+    _known: "ClassVar[dict[tuple[type, str], Any]]" = {}
 
     @classmethod
     def of(cls, member: Published) -> Any:
@@ -493,7 +494,10 @@ class EnumAttr(Interned, Data[E], Generic[E]):
 
     @classmethod
     def read(cls, text: str) -> Any:
-        return cls(_member(cls.ENUM, text.strip(), 0))
+        known = EnumAttr._known.get((cls, text))
+        if known is None:
+            known = EnumAttr._known[cls, text] = cls(_member(cls.ENUM, text.strip(), 0))
+        return known
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> E:
@@ -611,10 +615,10 @@ class ArchAttr(Interned, Data[Target]):
 def value_of(attribute: Attribute) -> Any:
     """Returns the Python value that rules and evaluations see for a parameter's attribute."""
     match attribute:
-        case UnitAttr():
-            return True
         case EnumAttr() | DtypeAttr():
             return cast(Any, attribute).data
+        case UnitAttr():
+            return True
         case ExprAttr():
             return attribute.value()
         case PatternAttr():

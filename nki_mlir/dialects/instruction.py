@@ -6,7 +6,6 @@ Nothing else depends on that layout: `operands_of` reads it, `set_role` and `dro
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
@@ -26,7 +25,9 @@ from xdsl.printer import Printer
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 from xdsl.utils.exceptions import VerifyException
 
+from nki_mlir.dialects import affine
 from nki_mlir.dialects.access import Access
+from nki_mlir.dialects.affine import Expr
 from nki_mlir.dialects.attributes import (
     REG,
     ConditionAttr,
@@ -39,7 +40,6 @@ from nki_mlir.dialects.attributes import (
     RegisterType,
 )
 from nki_mlir.isa.instructions.base import Instruction
-from nki_mlir.isa.rules import check_all
 
 GROUPS = ("outs", "ins", "indirection", "params")
 
@@ -57,8 +57,7 @@ class Role(NamedTuple):
     kinds: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """One operand of an instruction: a role (and the member of a variadic one), its pattern, and its SSA values."""
 
     role: Role
@@ -83,7 +82,9 @@ REGISTER_ONLY = frozenset({"register"})
 REGISTER_OR_NUMBER = REGISTER_ONLY | NUMBER
 
 
-def _role_field(field: Any, group: str, kinds: frozenset[str], *, optional: bool = False, variadic: bool = False) -> Any:
+def _role_field(
+    field: Any, group: str, kinds: frozenset[str], *, optional: bool = False, variadic: bool = False
+) -> Any:
     field.nki_role = (group, optional, variadic, kinds)
     return field
 
@@ -140,15 +141,19 @@ def flag() -> Any:
 
 
 class RoleEffects(MemoryEffect):
-    """Instructions write the storage of their `outs` and read that of all other roles."""
+    """Instructions write the storage of their `outs`; they read that of all other roles, and registers as indices."""
 
     @classmethod
     def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance]:
+        instruction = cast(InstructionOp, op)
         found: set[EffectInstance] = set()
-        for use in operands_of(cast(InstructionOp, op)):
+        indices = [*guard_indices(instruction)]
+        for use in operands_of(instruction):
+            indices += use.indices
             if use.storage is not None:
                 kind = MemoryEffectKind.WRITE if use.role.group == "outs" else MemoryEffectKind.READ
                 found.add(EffectInstance(kind, use.storage))
+        found |= {EffectInstance(MemoryEffectKind.READ, value) for value in indices if value.type == REG}
         return found
 
 
@@ -237,11 +242,12 @@ def _fields(cls: type[Any]) -> list[tuple[str, Any]]:
 
 def width(pattern: Attribute) -> int:
     """Returns how many SSA values a pattern takes: its storage, if it has one, and its index values."""
-    if isinstance(pattern, Access):
-        return 1 + pattern.indices
-    if isinstance(pattern, ExprAttr):
-        return pattern.indices
-    return 1 if isinstance(pattern, RegisterAttr) else 0
+    kind = type(pattern)
+    if kind is Access:
+        return 1 + cast(Access, pattern).indices
+    if kind is ExprAttr:
+        return cast(ExprAttr, pattern).indices
+    return 1 if kind is RegisterAttr else 0
 
 
 def operands_of(op: InstructionOp) -> Iterator[Use]:
@@ -249,21 +255,22 @@ def operands_of(op: InstructionOp) -> Iterator[Use]:
 
     Raises `VerifyException` if there are fewer SSA values than the patterns mention.
     """
-    values = op.operands
+    values = tuple(op.operands)
+    properties = op.properties
     position = 0
     for role in op.ROLES:
-        held = op.properties.get(role.name)
+        held = properties.get(role.name)
         if held is None:
             continue
-        members = cast("ArrayAttr[Attribute]", held).data if role.variadic else (held,)
-        for member, pattern in enumerate(members):
+        for member, pattern in enumerate(cast("ArrayAttr[Attribute]", held).data) if role.variadic else ((0, held),):
             end = position + width(pattern)
             if end > len(values):
                 raise VerifyException(f"{role.name} needs {end} values in all, the op has {len(values)}")
-            if isinstance(pattern, Access | RegisterAttr):
-                yield Use(role, member, pattern, values[position], tuple(values[position + 1 : end]))
+            kind = type(pattern)
+            if kind is Access or kind is RegisterAttr:
+                yield Use(role, member, pattern, values[position], values[position + 1 : end])
             else:
-                yield Use(role, member, pattern, None, tuple(values[position:end]))
+                yield Use(role, member, pattern, None, values[position:end])
             position = end
 
 
@@ -370,29 +377,26 @@ def verify_instruction(op: InstructionOp) -> None:
     """Raises `VerifyException` if the op's operands are not what its patterns say, or break a rule of the ISA."""
     from nki_mlir.dialects.operands import rule_operands, target_of
 
-    used = 0
     for role in op.ROLES:
-        held = op.properties.get(role.name)
-        if held is None and role.optional:
-            continue
-        if held is None:
-            raise VerifyException(f"{role.name} is missing")
-        if role.variadic and not isinstance(held, ArrayAttr):
+        if role.variadic and not isinstance(op.properties[role.name], ArrayAttr):
             raise VerifyException(f"{role.name} must be an array of access patterns")
-    for use in operands_of(op):
+    uses = list(operands_of(op))
+    used = 0
+    for use in uses:
         _verify_use(use)
-        used += width(use.pattern)
-    when = op.when
+        used += len(use.indices) if use.storage is None else 1 + len(use.indices)
+    when = op.properties.get("when")
     if when is not None:
-        used += when.indices
-        if used == len(op.operands):
+        guards = cast(ConditionAttr, when).indices
+        if used + guards == len(op.operands):
             _verify_indices("when", guard_indices(op))
+        used += guards
     if used != len(op.operands):
         raise VerifyException(f"patterns name {used} values, the op has {len(op.operands)}")
     isa = op.descriptor()
     if isa is None:
         return
-    found = check_all(isa.rules, rule_operands(op), target_of(op))
+    found = isa.violation(rule_operands(op, uses), target_of(op))
     if found is not None:
         message, rule = found
         raise VerifyException(f"{message} [{rule.identifier}]")
@@ -404,20 +408,32 @@ def _verify_use(use: Use) -> None:
     if kind is None or kind not in role.kinds:
         found = pattern.text() if isinstance(pattern, Immediate) else kind or str(pattern)
         raise VerifyException(f"{use.label} is {found}, it must be a {' or '.join(sorted(role.kinds))}")
-    if isinstance(pattern, Access):
-        mem = None if use.storage is None else use.storage.type
-        if not isinstance(mem, MemType):
+    if use.storage is not None:
+        mem = use.storage.type
+        if kind == "register":
+            if not isinstance(mem, RegisterType):
+                raise VerifyException(f"{use.label} must be a register, got a value of type {mem}")
+            return
+        if type(mem) is not MemType:
             raise VerifyException(f"{use.label} must access storage, got a value of type {mem}")
-        if mem.on_chip != pattern.on_chip:
-            place = "has a partition part" if pattern.on_chip else "has no partition part"
+        access = cast(Access, pattern)
+        fields = access.data
+        if mem.on_chip is (fields.partition is None):
+            place = "has a partition part" if access.on_chip else "has no partition part"
             raise VerifyException(f"{use.label} {place}, but its storage is in {mem.space}")
-        block = pattern.data.block
-        if isinstance(block, int) and not 0 <= block < mem.blocks:
-            raise VerifyException(f"{use.label} accesses block {block}, its storage has {mem.blocks}")
-    elif isinstance(pattern, RegisterAttr) and (use.storage is None or use.storage.type != REG):
-        raise VerifyException(f"{use.label} must be a register, got a value of type {use.storage and use.storage.type}")
+        if fields.block != 0:
+            _verify_block(use, fields.block, mem.blocks)
     if use.indices:
         _verify_indices(use.label, use.indices)
+
+
+def _verify_block(use: Use, block: Expr, blocks: int) -> None:
+    from nki_mlir.dialects.operands import index_range
+
+    bounds = affine.interval(block, [index_range(value) for value in use.indices])
+    if bounds is not None and not 0 <= bounds[0] <= bounds[1] < blocks:
+        wrong = bounds[0] if bounds[0] < 0 else bounds[1]
+        raise VerifyException(f"{use.label} accesses block {wrong}, its storage has {blocks} [X-FMAX]")
 
 
 _KINDS: dict[type, str] = {Access: "storage", Immediate: "number", RegisterAttr: "register", ExprAttr: "expression"}
@@ -425,6 +441,7 @@ _KINDS: dict[type, str] = {Access: "storage", Immediate: "number", RegisterAttr:
 
 def _verify_indices(label: str, indices: Sequence[SSAValue]) -> None:
     for value in indices:
-        if not isinstance(value.type, IndexType | RegisterType):
-            raise VerifyException(f"{label} is indexed by a value of type {value.type}, not a loop variable or register")
-
+        if type(value.type) is not IndexType and type(value.type) is not RegisterType:
+            raise VerifyException(
+                f"{label} is indexed by a value of type {value.type}, not a loop variable or register"
+            )

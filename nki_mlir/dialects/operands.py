@@ -1,6 +1,7 @@
 """Operands of an op as the rules of the instruction set see them, and the target an op is for."""
 
 from math import gcd
+from collections.abc import Iterable
 from typing import Any, cast
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -9,7 +10,7 @@ from nki_mlir.dialects import affine
 from nki_mlir.dialects.access import Access
 from nki_mlir.dialects.affine import Expr, Interval
 from nki_mlir.dialects.attributes import ArchAttr, ExprAttr, Immediate, MemType, RegisterAttr, value_of
-from nki_mlir.dialects.instruction import InstructionOp, operands_of
+from nki_mlir.dialects.instruction import InstructionOp, Use, operands_of
 from nki_mlir.dialects.structure import LoopOp, StorageOp
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.operands import Operand, Operands
@@ -24,10 +25,10 @@ _IMMEDIATES: dict[Immediate, Operand] = {}
 
 def target_of(op: Operation) -> Target | None:
     """Returns the target of the nearest enclosing op with an `arch`, or None."""
-    parent: Operation | None = op
+    parent: Operation | None = op.parent_op() if isinstance(op, InstructionOp) else op
     while parent is not None:
         arch = parent.properties.get("arch") or parent.attributes.get("nki.arch")
-        if isinstance(arch, ArchAttr):
+        if type(arch) is ArchAttr:
             return arch.data
         parent = parent.parent_op()
     return None
@@ -44,43 +45,42 @@ def index_range(value: SSAValue) -> Interval | None:
 def placement_of(storage: SSAValue, block: Expr) -> Placement | None:
     """Returns where a block of a storage is placed; None while it is not, or while the block is not constant."""
     owner = storage.owner
-    if isinstance(owner, StorageOp) and isinstance(block, int):
-        return owner.placement(block)
-    return None
+    return owner.placement(block) if isinstance(owner, StorageOp) and isinstance(block, int) else None
 
 
-def rule_operands(op: InstructionOp) -> Operands:
-    """Returns what an instruction says to the rules: operands by role, parameters by name."""
+def rule_operands(op: InstructionOp, uses: Iterable[Use] | None = None) -> Operands:
+    """Returns what an instruction says to the rules: operands by role, parameters by name.
+
+    `uses` are its operands where the caller has them already.
+    """
     roles: dict[str, Any] = {}
-    names: set[str] = {"when", "name"}
     parameters: dict[str, Any] = {}
-    for use in operands_of(op):
-        names.add(use.role.name)
-        if isinstance(use.pattern, ExprAttr):
-            parameters[use.role.name] = use.pattern.value()
+    for role, _, pattern, storage, indices in operands_of(op) if uses is None else uses:
+        if type(pattern) is ExprAttr:
+            parameters[role.name] = pattern.value()
             continue
-        operand = operand_for(use.pattern, use.storage, use.indices)
+        operand = operand_for(pattern, storage, indices)
         if operand is None:
             continue
-        if use.role.variadic:
-            roles[use.role.name] = (*roles.get(use.role.name, ()), operand)
+        if role.variadic:
+            roles[role.name] = (*roles.get(role.name, ()), operand)
         else:
-            roles[use.role.name] = operand
+            roles[role.name] = operand
     for name, attribute in op.properties.items():
-        if name not in names:
+        if name not in roles and name not in parameters and name != "name" and name != "when":
             parameters[name] = value_of(attribute)
     return Operands(roles, parameters)
 
 
 def operand_for(pattern: Attribute, storage: SSAValue | None, indices: tuple[SSAValue, ...]) -> Operand | None:
     """Returns the figures of one operand; registers have none."""
-    if isinstance(pattern, Immediate):
+    if type(pattern) is Immediate:
         known = _IMMEDIATES.get(pattern)
         if known is None:
             known = Operand(dtype=pattern.data.dtype, immediate=pattern.data.value)
             _IMMEDIATES[pattern] = known
         return known
-    if isinstance(pattern, RegisterAttr) or storage is None:
+    if storage is None or type(pattern) is RegisterAttr:
         return None
     access, kind = cast(Access, pattern), cast(MemType, storage.type)
     placement = placement_of(storage, access.data.block)
@@ -131,5 +131,5 @@ def figures(access: Access, kind: MemType, placement: Placement | None, ranges: 
         steps=tuple(pair.step for pair in fields.pairs),
         nums=tuple(pair.number for pair in fields.pairs),
         partition_steps=tuple(pair.step for pair in fields.partition_pairs or ()),
+        partition_nums=tuple(pair.number for pair in fields.partition_pairs or ()),
     )
-

@@ -1,8 +1,10 @@
 """What the three dialects share of structure: storage, registers, loops, functions, modules."""
 
+from collections.abc import Mapping
+from struct import Struct
 from typing import Any, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, StringAttr, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, base, opt_prop_def, prop_def, region_def, result_def, traits_def
 from xdsl.parser import Parser
@@ -10,7 +12,7 @@ from xdsl.printer import Printer
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind, NoTerminator, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from nki_mlir.diagnostics import NkiError
+from nki_mlir.dialects.affine import ExprSyntaxError
 from nki_mlir.dialects.attributes import (
     IV,
     REG,
@@ -23,6 +25,8 @@ from nki_mlir.dialects.attributes import (
 from nki_mlir.isa.enums import LoopKind, TensorKind
 from nki_mlir.isa.target import Target
 
+_PLACE = Struct("<qq")
+"""A place in the bytes of a list of placements."""
 UNPLACED = -1
 """In a list of placements: this block has no place yet."""
 
@@ -40,6 +44,16 @@ def read_string(parser: Parser, what: str) -> str:
     return parser.parse_str_literal(f" of {what}")
 
 
+def read_word(parser: Parser, attribute: type[Any]) -> Any:
+    """Reads one word that names a member of an enum attribute."""
+    start = parser.pos
+    word = parser.parse_identifier()
+    try:
+        return attribute.read(word)
+    except ExprSyntaxError as error:
+        parser.raise_error(str(error), start, start + len(word))
+
+
 class StorageOp(IRDLOperation):
     """A named storage: a logical tensor in Penguin, a tensor with an optional address in KLR, a memory location set in
     BIR. Blocks of a block tensor are placed one by one.
@@ -54,7 +68,7 @@ class StorageOp(IRDLOperation):
     storage = result_def(MemType)
     sym = prop_def(StringAttr, prop_name="name")
     kind = opt_prop_def(base(TensorKindAttr))
-    places = opt_prop_def(base(DenseArrayBase))
+    places = opt_prop_def(DenseArrayBase.constr(i64))
 
     traits = traits_def(AllocateEffect())
 
@@ -72,16 +86,20 @@ class StorageOp(IRDLOperation):
         """Returns (first partition, byte address) of each block, None where it has no place."""
         if self.places is None:
             return [None] * self.mem.blocks
-        flat = cast("tuple[int, ...]", self.places.get_values())
-        pairs = zip(flat[::2], flat[1::2], strict=True)
+        flat = self.places.get_values()
+        pairs = zip(flat[::2], flat[1::2], strict=False)
         return [None if partition == UNPLACED else (partition, address) for partition, address in pairs]
 
     def placement(self, block: int) -> tuple[int, int] | None:
         """Returns the place of a block, or None."""
-        if self.places is None:
+        places = self.properties.get("places")
+        if places is None:
             return None
-        placements = self.placements()
-        return placements[block] if 0 <= block < len(placements) else None
+        data = cast("DenseArrayBase[IntegerType]", places).data.data
+        if not 0 <= block < len(data) // _PLACE.size:
+            return None
+        partition, address = _PLACE.unpack_from(data, _PLACE.size * block)
+        return None if partition == UNPLACED else (partition, address)
 
     def place(self, placements: list[tuple[int, int] | None]) -> None:
         """Sets the places of all blocks."""
@@ -108,11 +126,7 @@ class StorageOp(IRDLOperation):
     def parse(cls, parser: Parser) -> "StorageOp":
         properties: dict[str, Attribute] = {"name": StringAttr(read_string(parser, "the storage's name"))}
         if parser.parse_optional_keyword("kind"):
-            word = parser.parse_identifier()
-            try:
-                properties["kind"] = TensorKindAttr(TensorKind.from_text(word))
-            except NkiError as error:
-                parser.raise_error(str(error))
+            properties["kind"] = read_word(parser, TensorKindAttr)
         if parser.parse_optional_keyword("at"):
             flat = parser.parse_comma_separated_list(parser.Delimiter.NONE, lambda: _parse_place(parser))
             properties["places"] = DenseArrayBase.from_list(i64, [figure for place in flat for figure in place])
@@ -151,9 +165,9 @@ def _parse_place(parser: Parser) -> tuple[int, int]:
     parser.parse_punctuation("<")
     if parser.parse_optional_punctuation(">"):
         return UNPLACED, 0
-    partition = parser.parse_integer(allow_boolean=False)
+    partition = parser.parse_integer(allow_boolean=False, allow_negative=False)
     parser.parse_punctuation(",")
-    address = parser.parse_integer(allow_boolean=False)
+    address = parser.parse_integer(allow_boolean=False, allow_negative=False)
     parser.parse_punctuation(">")
     return partition, address
 
@@ -180,6 +194,10 @@ class RegisterOp(IRDLOperation):
             printer.print_attr_dict(self.attributes)
 
 
+Bounds = range
+"""The values of a loop variable; `LoopOp.range` hides the built-in name inside the class."""
+
+
 class LoopOp(IRDLOperation):
     """A counted loop whose region's argument is the loop variable: `bir.loop %i = 0 to 4 step 1 affine { … }`.
 
@@ -199,9 +217,10 @@ class LoopOp(IRDLOperation):
         """The loop variable."""
         return self.body.block.args[0]
 
-    def range(self) -> range:
+    def range(self) -> "Bounds":
         """Returns the values of the loop variable in order."""
-        return range(_integer(self.lower), _integer(self.upper), _integer(self.step))
+        lower, upper, step = (_integer(self.properties[name]) for name in ("lower", "upper", "step"))
+        return range(lower, upper, step)
 
     def interval(self) -> tuple[int, int] | None:
         """Returns the lowest and highest value of the loop variable, or None for a loop that never runs."""
@@ -215,7 +234,7 @@ class LoopOp(IRDLOperation):
             raise VerifyException("the body of a loop has one argument, the loop variable of type !nki.iv")
 
     @classmethod
-    def build_loop(cls, bounds: range, kind: LoopKind, body: Block, location: Any = None) -> "LoopOp":
+    def build_loop(cls, bounds: "Bounds", kind: LoopKind, body: Block, location: Any = None) -> "LoopOp":
         """Returns the loop over `bounds` whose body block has the loop variable as its one argument."""
         properties: dict[str, Attribute] = {
             "lower": IntegerAttr(bounds.start, i64),
@@ -233,19 +252,16 @@ class LoopOp(IRDLOperation):
         parser.parse_keyword("to")
         upper = parser.parse_integer(allow_boolean=False)
         step = parser.parse_integer(allow_boolean=False) if parser.parse_optional_keyword("step") else 1
-        try:
-            kind = LoopKind.from_text(parser.parse_identifier())
-        except NkiError as error:
-            parser.raise_error(str(error))
+        kind = read_word(parser, LoopKindAttr)
         attributes = parser.parse_optional_attr_dict_with_keyword()
         body = parser.parse_region([variable.resolve(IV)])
         properties: dict[str, Attribute] = {
             "lower": IntegerAttr(lower, i64),
             "upper": IntegerAttr(upper, i64),
             "step": IntegerAttr(step, i64),
-            "kind": LoopKindAttr(kind),
+            "kind": kind,
         }
-        found = {} if attributes is None else attributes.data
+        found: Mapping[str, Attribute] = {} if attributes is None else attributes.data
         return cls.create(properties=properties, attributes=found, regions=[body])
 
     def print(self, printer: Printer) -> None:
@@ -272,7 +288,7 @@ class NoTerminatorIfSingleBlock(NoTerminator):
 class SymbolRegionOp(IRDLOperation):
     """Base of ops that are a name, an attribute dictionary and a body: modules, functions, kernels.
 
-        bir.func @sg0000 attributes {core = 0 : i64} { … }
+    bir.func @sg0000 attributes {core = 0 : i64} { … }
     """
 
     sym_name = prop_def(StringAttr)
@@ -293,7 +309,8 @@ class SymbolRegionOp(IRDLOperation):
         properties: dict[str, Attribute] = {"sym_name": name}
         attributes: dict[str, Attribute] = {}
         defined = cls.get_irdl_definition().properties
-        for key, value in ({} if found is None else found.data).items():
+        given: Mapping[str, Attribute] = {} if found is None else found.data
+        for key, value in given.items():
             (properties if key in defined else attributes)[key] = value
         body = parser.parse_region()
         if not body.blocks:

@@ -41,7 +41,9 @@ _OPERAND = re.compile(
     r"|(?P<number>-?(?:inf|nan|\d[\w.+-]*)\s*:\s*[a-z]\w*))"
     rf"{_BLANK}(?P<end>[,)])"
 )
-_PARAM = re.compile(rf"{_BLANK}(?P<role>[a-z_]\w*)\s*=\s*(?P<value>\[[^\[\]]*\]|[^,()\[\]]*(?:\([^()]*\)[^,()\[\]]*)*)(?P<end>[,)])")
+_PARAM = re.compile(
+    rf"{_BLANK}(?P<role>[a-z_]\w*)\s*=\s*(?P<value>\[[^\[\]]*\]|[^,()\[\]]*(?:\([^()]*\)[^,()\[\]]*)*)(?P<end>[,)])"
+)
 _WHEN = re.compile(r"(?P<value>[^()]*(?:\([^()]*\)[^()]*)*)\)")
 _NAME = re.compile(r"%[\w$.-]+")
 _EMPTY = re.compile(rf"{_BLANK}\)")
@@ -115,7 +117,12 @@ class _Reader:
             group = match["group"]
             rank = len(GROUPS) if group == "when" else GROUPS.index(group)
             if rank <= last:
-                rawtext.fail(self.parser, f"'{group}' must stand once, in the order {', '.join(GROUPS)}, when", match.start("group"), match.end())
+                rawtext.fail(
+                    self.parser,
+                    f"'{group}' must stand once, in the order {', '.join(GROUPS)}, when",
+                    match.start("group"),
+                    match.end(),
+                )
             last = rank
             self.at = match.end()
             if group == "when":
@@ -172,7 +179,9 @@ class _Reader:
                 role = rest
             if role is None:
                 start = match.start("storage") - 1 if match["storage"] else match.start("number")
-                rawtext.fail(self.parser, f"{self.cls.name} has no role for this operand of {group}", start, match.start("end"))
+                rawtext.fail(
+                    self.parser, f"{self.cls.name} has no role for this operand of {group}", start, match.start("end")
+                )
             found.setdefault(role.name, []).append(self.operand(match))
             self.at = match.end()
             if match["end"] == ")":
@@ -225,7 +234,12 @@ class _Reader:
             name = match["role"]
             if name not in names or name in found:
                 known = ", ".join(sorted(names - found.keys())) or "none"
-                rawtext.fail(self.parser, f"{self.cls.name} has no further parameter '{name}'; known: {known}", match.start("role"), match.end("role"))
+                rawtext.fail(
+                    self.parser,
+                    f"{self.cls.name} has no further parameter '{name}'; known: {known}",
+                    match.start("role"),
+                    match.end("role"),
+                )
             pattern, values = self.pattern(ExprAttr, match["value"], match.start("value"))
             found[name] = [_Operand(pattern, values)]
             self.at = match.end()

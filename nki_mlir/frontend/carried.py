@@ -37,7 +37,7 @@ _EMPTY: Any = {}
 _ITERABLES: Any = ((), [], set(), "", b"", range(0), range(1 << 70), _EMPTY, _EMPTY.values(), _EMPTY.items())
 _ITERATORS: Any = (
     *{type(iter(each)) for each in _ITERABLES},
-    *(enumerate, zip, map, filter, reversed, itertools.count, itertools.cycle, itertools.chain, itertools.repeat),
+    *(enumerate, zip, map, filter, reversed),
 )
 
 _FOREIGN = {*sys.stdlib_module_names, "nki_mlir", "nki", "neuronxcc", "numpy", "ml_dtypes", "jax", "torch", "xdsl"}
@@ -121,6 +121,8 @@ def _parts(thing: Any) -> tuple[Any, ...] | None:
         return thing.func, thing.args, thing.keywords
     if isinstance(thing, _ITERATORS):
         return _iterator_parts(thing)
+    if kind in (itertools.count, itertools.repeat):
+        return (repr(thing),)
     if kind is GeneratorType:
         frame = thing.gi_frame
         return () if frame is None else (frame.f_lasti, *frame.f_locals.values())
@@ -132,7 +134,7 @@ def _parts(thing: Any) -> tuple[Any, ...] | None:
         module = thing.__dict__.get("__module__", "builtins")
         return None if _is_foreign(module) or module == "builtins" else tuple(vars(thing).values())
     if _is_foreign(getattr(kind, "__module__", "builtins")):
-        return None
+        return (object(),) if hasattr(kind, "__next__") else None  # an iterator with a hidden position always changes
     return _attributes(thing)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nki_mlir.dialects.affine import Interval
 from nki_mlir.dialects.operands import figures
-from nki_mlir.frontend.errors import KernelError
+from nki_mlir.frontend.errors import KernelError, err_local_variable_used_out_of_scope
 from nki_mlir.frontend.locations import here
 from nki_mlir.frontend.masks import AxisLimit, axis_limits, check_bounds, guards, restrict
 from nki_mlir.frontend.records import Record
@@ -93,26 +93,25 @@ class Sema:
         mask: Pred | bool = True,
         domain: str = "dst",
         depth: int = 3,
+        check: bool = True,
     ) -> Record | None:
         """Checks an instruction against the hardware's rules and records it.
 
         `mask` shrinks the operands over the iteration domain of role `domain`, or guards the instruction; False
-        records nothing. `depth` is how many frames above this one the user's code begins. Returns the record.
+        records nothing. `depth` is how many frames above this one the user's code begins; `check` is False for what
+        is legal only after the trace has been finished. Returns the record.
 
         Raises:
             NKISyntaxError: a tensor was made in a loop that has ended.
             NkiValidationError: a rule of the instruction set does not hold.
         """
         if mask is False:
-            for role in OUTPUTS[isa]:
-                untouched: Any = roles.get(role)
-                if untouched is not None and not untouched.storage.written:
-                    untouched.storage.part = (), False
+            self._remember_part(isa, roles, (), False)
             return None
         given = {key: value for key, value in attributes.items() if value is not None}
         predicates: tuple[Atom, ...] = ()
         if mask is not True:
-            masked = self._masked({role: value for role, value in roles.items() if value is not None}, mask, domain)
+            masked = self._masked(isa, {r: value for r, value in roles.items() if value is not None}, mask, domain)
             if masked is None:
                 return None
             roles, predicates = masked
@@ -134,6 +133,9 @@ class Sema:
             access, variables = tile.encode()
             allocation: Any = tile.storage
             mem = allocation.mem
+            scope = allocation.scope
+            if scope is not None and not scope.instance.open:
+                raise err_local_variable_used_out_of_scope(tile.label)
             signature += (role, mem, access.form)
             # Rules look at the column offset only to see that it stays inside the row, and at placed PSUM.
             if variables or allocation.place is not None:
@@ -147,38 +149,53 @@ class Sema:
         signature += given.items()
         key = tuple(signature)
         descriptor = INSTRUCTIONS[isa]
-        if outside or key not in self._admitted:
+        if check and (outside or key not in self._admitted):
             self._check(descriptor, held, given)
             if not outside:
                 self._admitted.add(key)
         for role in OUTPUTS[isa]:
             written: Any = held.get(role)
             if written is not None:
-                written.storage.written = True
+                storage = written.storage
+                if storage.part is not None and (storage.written or mask is True):
+                    storage.part = None
+                storage.written = True
         context = self.context
         if name is not None:
             given["name"] = context.names.unique(name, numbered=False)
-        context.recorder.body.append(Record(descriptor, held, given, predicates, here(depth)))
+        record = Record(descriptor, held, given, predicates, here(depth))
+        context.recorder.body.append(record)
+        return record
 
     def _masked(
-        self, roles: Mapping[str, Operandish], mask: Pred | bool, domain: str
+        self, isa: str, roles: Mapping[str, Operandish], mask: Pred, domain: str
     ) -> "tuple[dict[str, Operandish], tuple[Atom, ...]] | None":
         """Returns the operands that a mask leaves and the guards in it, or None if nothing is left."""
         shape = roles[domain]
         assert isinstance(shape, Tile)
-        limits, strangers = axis_limits(mask, shape)
+        limits, _ = axis_limits(mask, shape)
+        self._remember_part(isa, roles, limits, mask)
         left: dict[str, Operandish] = {}
         for role, value in roles.items():
             if isinstance(value, Tile):
                 check_bounds(value, mask)
-                cut = restrict(value, _aligned(limits, value)) if len(value.shape) <= len(limits) else value
+                cut = restrict(value, aligned(limits, value)) if len(value.shape) <= len(limits) else value
                 if cut is None:
+                    self._remember_part(isa, roles, (), False)
                     return None
                 left[role] = cut
             else:
                 left[role] = value
-        del strangers
         return left, guards(mask)
+
+    def _remember_part(
+        self, isa: str, roles: Mapping[str, Operandish], limits: "Sequence[AxisLimit | None]", mask: Pred | bool
+    ) -> None:
+        """Notes at whole tensors that nothing has written yet which part a mask leaves of them."""
+        for role in OUTPUTS[isa]:
+            tile = roles.get(role)
+            if isinstance(tile, Tile) and not tile.allocation.written and tile.shape == tile.storage.shape:
+                tile.allocation.part = (aligned(limits, tile), mask)
 
     def _check(
         self, isa: Instruction, roles: "Mapping[str, Tile | Number]", attributes: Mapping[str, Any]
@@ -379,8 +396,7 @@ class Sema:
         self.record("transpose", {"dst": dst, "data": data}, {"engine": engine}, **how)
 
 
-def _aligned(limits: "list[AxisLimit | None]", view: Tile) -> "list[AxisLimit | None]":
+def aligned(limits: "Sequence[AxisLimit | None]", view: Tile) -> "list[AxisLimit | None]":
     """Aligns the limits of the iteration domain with the trailing dimensions of another operand."""
     rank = len(view.shape)
-    return limits[len(limits) - rank :] if rank < len(limits) else limits
-
+    return list(limits[len(limits) - rank :] if rank < len(limits) else limits)

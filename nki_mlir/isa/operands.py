@@ -27,6 +27,7 @@ class Operand:
     steps       steps of the free pairs, outermost first
     nums        numbers of the free pairs
     partition_steps  steps of the partition pairs (empty in HBM)
+    partition_nums   numbers of the partition pairs (empty in HBM, and where there is one pair of `partitions`)
     immediate   the constant, for an operand that is a number
     """
 
@@ -39,6 +40,7 @@ class Operand:
         "immediate",
         "nums",
         "offset",
+        "partition_nums",
         "partition_steps",
         "partitions",
         "row",
@@ -66,6 +68,7 @@ class Operand:
         steps: tuple[int, ...] = (),
         nums: tuple[int, ...] = (),
         partition_steps: tuple[int, ...] = (),
+        partition_nums: tuple[int, ...] = (),
         immediate: float | int | None = None,
     ) -> None:
         self.dtype = dtype
@@ -83,6 +86,7 @@ class Operand:
         self.steps = steps
         self.nums = nums
         self.partition_steps = partition_steps
+        self.partition_nums = partition_nums
         self.immediate = immediate
 
     @property

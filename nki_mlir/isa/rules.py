@@ -905,7 +905,9 @@ class OpPairsOn(Rule):
         found = operands.parameters.get("op0"), None if op1 is AluOp.BYPASS else op1
         if found in self.pairs or found[0] is None:
             return None
-        return f"operators are {_pair(*found)}, engine {self.engine} takes {_names(sorted(_pair(*p) for p in self.pairs))}"
+        return (
+            f"operators are {_pair(*found)}, engine {self.engine} takes {_names(sorted(_pair(*p) for p in self.pairs))}"
+        )
 
 
 def _pair(first: AluOp, second: AluOp | None) -> str:

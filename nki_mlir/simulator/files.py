@@ -53,18 +53,18 @@ def read_npy(data: bytes, shape: tuple[int, ...], dtype: Dtype, name: str) -> Ar
     return array.reshape(shape, order="F" if fortran else "C")
 
 
-def made_input(recipe: str, shape: tuple[int, ...], dtype: Dtype) -> Array | None:
-    """Returns the array of a recipe, None if the text is no recipe.
+def made_input(recipe: str, name: str, shape: tuple[int, ...], dtype: Dtype) -> Array | None:
+    """Returns the array that a recipe makes for the input `name`, None if the text is no recipe.
 
     zeros, ones; arange (0, 1, 2, … in row-major order, modulo what the dtype holds exactly); random or random:SEED
-    (floats uniform in [-1, 1), integers over the whole range, the bits of x4 types; equal for equal seeds).
+    (floats uniform in [-1, 1), integers over the whole range, the bits of x4 types; equal for equal seeds and names).
     """
     kind, colon, seed = recipe.partition(":")
     if kind not in RECIPES or (colon and (kind != "random" or not seed.isascii() or not seed.isdigit())):
         return None
     wanted, count = dtype.numpy, int(np.prod(shape, dtype=np.int64))
     if kind == "random":
-        generator = np.random.default_rng(int(seed) if seed else DEFAULT_SEED)
+        generator = np.random.default_rng([int(seed) if seed else DEFAULT_SEED, *name.encode()])
         values: Any = (
             generator.uniform(-1, 1, count)
             if dtype.is_float

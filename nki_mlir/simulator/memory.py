@@ -5,6 +5,7 @@ storages at the same addresses share bytes as they do on the chip. Other storage
 lies, on request, a shadow of the same layout: a byte of it is 0 until the byte of data is written, then 255.
 """
 
+import mmap
 import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple, TypeAlias, cast
@@ -92,8 +93,8 @@ def separate(op: StorageOp, data: Array | None = None, *, shadow: bool) -> Stora
     mem = op.mem
     block = mem.partitions * mem.row_bytes
     if data is None:
-        data = np.zeros(mem.blocks * block, np.uint8)
-    marks = np.zeros(data.size, np.uint8) if shadow else None
+        data = _zeros(mem.blocks * block)
+    marks = _zeros(data.size) if shadow else None
     places = [Place(data, marks, number * block, mem.row_bytes) for number in range(mem.blocks)]
     return Storage(op.sym.data, mem, places)
 
@@ -138,11 +139,20 @@ class CoreMemory:
             target = self._target
             pitch = target.sbuf_partition_bytes if space is MemorySpace.SBUF else target.psum_partition_bytes
             pitch += PADDING
-            # The system gives zeroed pages when they are touched, so the whole memory costs no more than what is used.
-            data = np.zeros(PARTITIONS * pitch, np.uint8)
-            marks = np.zeros(PARTITIONS * pitch, np.uint8) if self._poison else None
+            data = _zeros(PARTITIONS * pitch)
+            marks = _zeros(PARTITIONS * pitch) if self._poison else None
             found = self._chip[space] = Place(data, marks, 0, pitch)
         return found
+
+
+def _zeros(size: int) -> Array:
+    """Returns zeroed bytes. Large ones are pages that the system gives when they are touched: what is not used is free,
+    whereas numpy asks for huge pages, and clears memory that it has had before.
+    """
+    return np.zeros(size, np.uint8) if size < _LARGE else np.frombuffer(mmap.mmap(-1, size), np.uint8)
+
+
+_LARGE = 1 << 20
 
 
 def check_size(ops: Iterable[StorageOp], poison: bool) -> None:

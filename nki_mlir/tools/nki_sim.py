@@ -17,7 +17,8 @@ inputs of --input NAME=VALUE:
   FILE.npy          an array of the tensor's shape and dtype; bf16 and fp8 as numpy saves those of ml_dtypes
   zeros, ones       all elements the same
   arange            0, 1, 2, … in row-major order, starting again after the last integer that the dtype has
-  random[:SEED]     floats uniform in [-1, 1), other dtypes any bits; equal for equal seeds (default 0)
+  random[:SEED]     floats uniform in [-1, 1), other dtypes any bits; equal for equal seeds and
+                    input names (default seed 0)
 """
 
 
@@ -140,7 +141,7 @@ def _inputs(console: Console, module: Any, given: Sequence[str]) -> dict[str, An
         if name not in tensors:
             raise unknown("input", name, tensors) if tensors else NkiError(f"the program has no inputs, got '{name}'")
         shape, dtype = shape_of(tensors[name]), tensors[name].mem.dtype
-        array = made_input(value, shape, dtype)
+        array = made_input(value, name, shape, dtype)
         if array is None:
             if not value.endswith(".npy"):
                 raise NkiError(f"input '{name}' must be a .npy file, {', '.join(RECIPES)} or random:SEED, got '{value}'")

@@ -50,10 +50,9 @@ class Locations:
             line, column, line_end, column_end, file = key
             name = NO_FILE if file is None else file
             location: LocationAttr = self._place(name, line, column)
-            has_end = line_end is not None and column_end is not None
-            if has_end:
+            is_whole = file != NO_FILE and (line_end is None) == (column_end is None)
+            if line_end is not None and column_end is not None:
                 location = _fused(location, self._place(name, line_end, column_end))
-            is_whole = file != NO_FILE and (has_end or line_end is column_end)
             known = self._known[key] = (location, None if is_whole else _optional_fields(pos))
         return known
 

@@ -1,6 +1,7 @@
 """From a KLR file to the klr dialect."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -121,6 +122,9 @@ def constants_of(bodies: Iterable[BodyOp]) -> list[tuple[str, str]]:
     return list(found.items())
 
 
+_PLAIN: Callable[[Record], tuple[Any, ...]] = tuple
+"""Gives the fields of a record, whose hash and comparison are quicker than its own."""
+
 Operand = tuple[Given, Attribute | None]
 """What a tensor reference becomes, and what is to be kept of it."""
 
@@ -226,7 +230,7 @@ class _BodyReader:
                 record: Record = access.access
                 tensor, offset, pattern, scalar, vector, dim, override = record
                 # A kernel has few patterns a tensor and many statements.
-                key = offset, tuple(map(tuple, pattern)), dim, override
+                key: object = (offset, tuple(map(_PLAIN, pattern)), dim, override)
                 if scalar is None and vector is None:
                     known = self.tensor(tensor).accesses.get(key)
                     if known is not None:

@@ -183,7 +183,7 @@ class _BodyWriter:
         key = use.pattern, use.storage, registers, kept
         known = self.accesses.get(key)
         if known is None:
-            details = kept.data if isinstance(kept, DictionaryAttr) else {}
+            details: Mapping[str, Attribute] = kept.data if isinstance(kept, DictionaryAttr) else {}
             access = encode(use.pattern, owner.mem, tensor, registers[0] if registers else None, details)
             known = self.accesses[key] = make("TensorRef", "abstract", access=access)
         return known

@@ -34,9 +34,7 @@ from nki_mlir.isa.target import Target
 ACCUMULATOR_READ = 64
 """Cycles to read an accumulator register out (nki-isa.md §1.9, ACC_READ)."""
 RESETTING = frozenset({AccumulateCommand.ZERO, AccumulateCommand.ZERO_ACCUMULATE})
-ADDING = frozenset(
-    {AccumulateCommand.ACCUMULATE, AccumulateCommand.ADD_ACCUMULATE, AccumulateCommand.ZERO_ACCUMULATE}
-)
+ADDING = frozenset({AccumulateCommand.ACCUMULATE, AccumulateCommand.ADD_ACCUMULATE, AccumulateCommand.ZERO_ACCUMULATE})
 
 
 def _activation(e: Evaluation) -> Run:

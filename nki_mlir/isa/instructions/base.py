@@ -8,7 +8,7 @@ from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import Engine, MemorySpace
 from nki_mlir.isa.numerics import read
 from nki_mlir.isa.operands import Operands
-from nki_mlir.isa.rules import DtypeAvailable, OnEngine, Rule
+from nki_mlir.isa.rules import DtypeAvailable, OnEngine, Rule, SinceTarget
 from nki_mlir.isa.target import Target
 
 Array: TypeAlias = Any
@@ -80,11 +80,27 @@ class Instruction:
     since: Target | None = None
     accumulates: bool = False
     role_names: tuple[str, ...] = field(init=False)
+    _applicable: dict[Target | None, tuple[Rule, ...]] = field(
+        init=False, repr=False, compare=False, default_factory=dict[Target | None, tuple[Rule, ...]]
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "role_names", tuple(role.rstrip("?*") for role in self.roles.split()))
-        common = (DtypeAvailable(), OnEngine(engines=self.engines))
+        common: tuple[Rule, ...] = (DtypeAvailable(), OnEngine(engines=self.engines))
+        if self.since is not None:
+            common += (SinceTarget(first=self.since),)
         object.__setattr__(self, "rules", self.rules + common)
+
+    def violation(self, operands: Operands, target: Target | None) -> tuple[str, Rule] | None:
+        """Returns (what is wrong, the rule that it breaks) of the first rule that does not hold, or None."""
+        rules = self._applicable.get(target)
+        if rules is None:
+            rules = self._applicable[target] = tuple(rule for rule in self.rules if rule.applies(target))
+        for rule in rules:
+            found = rule.check(operands, target)
+            if found is not None:
+                return found, rule
+        return None
 
     @property
     def required(self) -> tuple[str, ...]:

@@ -56,7 +56,9 @@ class MatmulShape(Rule):
             return None
         if k0 != k1:
             return f"stationary accesses {k0} partitions, moving accesses {k1}"
-        return f"dst is [{m}, {n}], but stationary [{k0}, {m0}] and moving [{k1}, {n1}] give [{m0 // rows}, {n1 // rows}]"
+        return (
+            f"dst is [{m}, {n}], but stationary [{k0}, {m0}] and moving [{k1}, {n1}] give [{m0 // rows}, {n1 // rows}]"
+        )
 
 
 def _shape(operand: Operand) -> tuple[int | None, int | None]:
@@ -158,7 +160,9 @@ class DoubleRow(Rule):
             if not operand.dtype.is_fp8:
                 return f"{role} is of type {operand.dtype}, perf_mode double_row needs fp8"
             if len(operand.nums) < 2 or operand.nums[0] != 2:
-                return f"{role} has the free dimensions {list(operand.nums)}, perf_mode double_row needs the first to be 2"
+                return (
+                    f"{role} has the free dimensions {list(operand.nums)}, perf_mode double_row needs the first to be 2"
+                )
         return None
 
 
@@ -306,7 +310,9 @@ MATMUL = Instruction(
         ResultDtype(transpose=False),
         ResultDtype(transpose=True, since=CAYMAN),
         TileSize(role="stationary", at_most=128, id="BIR040"),
-        TileSize(role="moving", at_most=Limit(512, ((CORE_V4, 4096),)), bf16=Limit(512, ((CORE_V4, 8192),)), id="BIR039"),
+        TileSize(
+            role="moving", at_most=Limit(512, ((CORE_V4, 4096),)), bf16=Limit(512, ((CORE_V4, 8192),)), id="BIR039"
+        ),
         MatmulShape(),
         InOnePsumBank(roles=("dst",), before=CORE_V4),
         SinceValue(parameter="perf_mode", value=MatmultPerfMode.DOUBLE_ROW, first=CAYMAN, id="X-DROWGEN"),

@@ -4,7 +4,17 @@ from typing import Any
 
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import DgeType, Engine, MemorySpace
-from nki_mlir.isa.instructions.base import MINIMUM_CYCLES, Array, Evaluation, Instruction, Run, elements, fp32, free_of, like
+from nki_mlir.isa.instructions.base import (
+    MINIMUM_CYCLES,
+    Array,
+    Evaluation,
+    Instruction,
+    Run,
+    elements,
+    fp32,
+    free_of,
+    like,
+)
 from nki_mlir.isa.numerics import constant, writer
 from nki_mlir.isa.operands import Operands
 from nki_mlir.isa.rules import (

@@ -396,6 +396,20 @@ def counting_iterator(k: Toy) -> None:
 
 
 @program(*singles(0, 1, 2, 3))
+def hidden_iterator(k: Toy) -> None:
+    numbers = itertools.chain([1, 2], [3, 4])
+    for i in k.affine(4):
+        k.op("load", k.x[i], number=next(numbers))
+
+
+@program(*singles(0, 1, 2, 3))
+def iterators_of_iterators(k: Toy) -> None:
+    numbers = enumerate(map(abs, [-5, -6, -7, -8]))
+    for i in k.affine(4):
+        k.op("load", k.x[i], number=next(numbers)[1])
+
+
+@program(*singles(0, 1, 2, 3))
 def ring(k: Toy) -> None:
     buffers = deque([k.tile(), k.tile(), k.tile()])
     for i in k.affine(4):

@@ -1,0 +1,127 @@
+"""Matmul and transposes. A matmul that is added to a tile in PSUM accumulates there (`functions_folding`).
+
+Source: NKI ISA reference, §2.3, §3.6.
+"""
+
+import math
+from typing import Any
+
+from nki_mlir.frontend.errors import (
+    err_exceed_max_supported_dimension,
+    err_param_shape_incompatible_with_matmul,
+    err_size_of_dimension_exceed_arch_limit,
+)
+from nki_mlir.frontend.functions import PSUM, SBUF, Mask, fresh, in_sbuf, on_chip, sema
+from nki_mlir.frontend.masks import axis_limits, check_bounds, guards, restrict
+from nki_mlir.frontend.storage import Tile
+from nki_mlir.frontend.symbolic import Atom, Pred, axes_of
+from nki_mlir.isa.dtypes import Dtype
+from nki_mlir.isa.enums import Engine
+
+VECTOR_LIMIT = 32
+"""Rows and columns that the Vector engine transposes at once."""
+
+
+def product(api: str, stationary: Any, moving: Any, mask: Mask = True, **attributes: Any) -> Tile:
+    """Returns transpose(stationary [K, M]) @ moving [K, N] as a tile [M, N] of fp32 in PSUM; free dimensions are flattened.
+
+    Raises:
+        NKIValueError: the contraction sizes differ.
+    """
+    a, b = on_chip(api, "stationary", stationary), on_chip(api, "moving", moving)
+    if a.shape[0] != b.shape[0]:
+        raise err_param_shape_incompatible_with_matmul(api, a.shape, b.shape)
+    rows, columns = math.prod(a.shape[1:]), math.prod(b.shape[1:])
+    if rows > 128:
+        raise err_size_of_dimension_exceed_arch_limit(api, "the free dimension of stationary", rows, 128)
+    kind = a.dtype if attributes.get("is_transpose") else Dtype.F32
+    result = fresh(api, (rows, columns), kind, PSUM)
+    cut = _cut(a, b, result, mask)
+    if cut is not None:
+        a, b, dst, guard = cut
+        sema().matmul(dst, a, b, accumulate=False, mask=guard, **attributes)
+    return result
+
+
+def _cut(a: Tile, b: Tile, result: Tile, mask: Mask) -> tuple[Tile, Tile, Tile, Mask] | None:
+    """Returns stationary, moving, result and guards as a mask leaves them, None for nothing.
+
+    The two free dimensions stand in the same place, so a condition goes to the operand whose index grid has its axis;
+    without one, to every operand with a dimension of its size and place.
+    """
+    if mask is True:
+        return a, b, result, True
+    if mask is False:
+        result.allocation.part = (), False
+        return None
+    limits_a, limits_b = (axis_limits(_for_operand(mask, own, other), own)[0] for own, other in ((a, b), (b, a)))
+    limits = [None, None]
+    limits[0] = limits_a[-1] if a.ndim == 2 else None
+    limits[1] = limits_b[-1] if b.ndim == 2 else None
+    for at in (0,):
+        limits_a[at] = limits_b[at] = limits_a[at] or limits_b[at]
+    check_bounds(a, mask)
+    check_bounds(b, mask)
+    result.allocation.part = limits, mask
+    cut = restrict(a, limits_a), restrict(b, limits_b), restrict(result, limits)
+    if cut[0] is None or cut[1] is None or cut[2] is None:
+        result.allocation.part = (), False
+        return None
+    found = guards(mask)
+    return cut[0], cut[1], cut[2], Pred(found) if found else True
+
+
+def _for_operand(mask: Pred, own: Tile, other: Tile) -> Pred:
+    """Returns the conditions that are about `own`: those over its own axes, and those that are not about `other`."""
+
+    def has(tile: Tile, atom: Atom) -> bool:
+        axes = () if tile.grid is None else tile.grid.axes
+        return any(axis is own_axis for axis in axes_of(atom.expr) for own_axis in axes)
+
+    return Pred(tuple(atom for atom in mask.atoms if has(own, atom) or not has(other, atom)))
+
+
+def matmul(api: str, x: Any, y: Any, transpose_x: bool = False, mask: Mask = True) -> Tile:
+    """Returns x @ y, or transpose(x) @ y: a tile of fp32 in PSUM. Without `transpose_x` x is transposed first.
+
+    Raises:
+        NKIValueError: an operand has not two dimensions, or the contraction sizes differ.
+    """
+    a, b = on_chip(api, "x", x), on_chip(api, "y", y)
+    for tile in (a, b):
+        if tile.ndim != 2:
+            raise err_exceed_max_supported_dimension(api, tile.ndim, 2)
+    if a.shape[0 if transpose_x else 1] != b.shape[0]:
+        raise err_param_shape_incompatible_with_matmul(api, a.shape, b.shape)
+    if not transpose_x:
+        a = in_sbuf(transposed(api, a, mask))
+    return product(api, in_sbuf(a), in_sbuf(b), mask)
+
+
+def transposed(api: str, x: Any, mask: Mask = True, engine: Engine | None = None) -> Tile:
+    """Returns the transpose of x [P, F], its free dimensions flattened: by the Tensor engine in PSUM, or by Vector in SBUF.
+
+    Without an engine it is the Tensor engine, which takes up to 128 x 128; Vector takes up to 32 x 32.
+    """
+    data = on_chip(api, "data", x)
+    vector = engine is Engine.DVE
+    columns = math.prod(data.shape[1:])
+    if columns > 128:
+        raise err_size_of_dimension_exceed_arch_limit(api, "the free dimension of data", columns, 128)
+    result = fresh(api, (columns, data.shape[0]), data.dtype, SBUF if vector else PSUM)
+    dst, source = result, data if vector else in_sbuf(data)
+    guard: Mask = mask
+    if isinstance(mask, Pred):
+        limits, _ = axis_limits(mask, data)
+        check_bounds(data, mask)
+        swapped = list(reversed(limits)) if data.ndim == 2 else [None, limits[0]]
+        result.allocation.part = swapped, mask
+        cut, cut_source = restrict(result, swapped), restrict(source, limits)
+        if cut is None or cut_source is None:
+            result.allocation.part = (), False
+            return result
+        dst, source = cut, cut_source
+        found = guards(mask)
+        guard = Pred(found) if found else True
+    sema().transpose(dst, source, Engine.DVE if vector else Engine.PE, mask=guard)
+    return result
