@@ -2,9 +2,9 @@
 
     python benchmarks/sim_matmul.py [SIZE]
 
-Every 128x128 tile of lhsT and 128x512 tile of rhs is loaded by DMA for every use, products are accumulated in PSUM over
-K, and results are copied to SBUF and stored. CPU time at one BLAS thread, medians of several runs; `loops` runs the three
-nested loops, `unrolled` the same instructions in a row; both must give the same bits.
+Every 128x128 tile of lhsT and 128x512 tile of rhs is loaded by DMA for every use, products are accumulated in PSUM
+over K, and results are copied to SBUF and stored. CPU time at one BLAS thread, medians of several runs; `loops` runs
+the three nested loops, `unrolled` the same instructions in a row; both must give the same bits.
 """
 
 import sys
@@ -60,7 +60,9 @@ def program(size: int, unrolled: bool) -> ModuleOp:
                     tile += _tile(size, str(m), str(n), str(k))
                 lines += [line.replace("%p[", f"%p{m}_{n}[") for line in tile + _store(size, str(m), str(n))]
     else:
-        lines.append(f"bir.loop %m = 0 to {size // 128} step 1 affine {{ bir.loop %n = 0 to {size // 512} step 1 affine {{")
+        lines.append(
+            f"bir.loop %m = 0 to {size // 128} step 1 affine {{ bir.loop %n = 0 to {size // 512} step 1 affine {{"
+        )
         lines.append("%p = " + accumulator.format("p"))
         lines.append(f"bir.loop %k = 0 to {size // 128} step 1 sequential {{")
         lines += [*_tile(size, "%m", "%n", "%k"), "}", *_store(size, "%m", "%n"), "} }"]

@@ -2,8 +2,8 @@
 
     python benchmarks/sim_overhead.py [INSTRUCTIONS …]
 
-Prints microseconds of CPU time an instruction, medians of several runs at one BLAS thread, for a mix of instructions with
-three operands: straight, and in a loop that makes every view anew. `bare` is what numpy alone takes for the same calls.
+Prints microseconds of CPU time an instruction, medians of several runs at one BLAS thread, for a mix of instructions
+with three operands: straight, and in a loop that makes every view anew. `bare` is what numpy alone takes for the calls.
 """
 
 import gc
@@ -42,10 +42,15 @@ def program(count: int, looped: bool) -> ModuleOp:
     for dialect in (Builtin, NKI, Bir):
         context.load_dialect(dialect)
     columns = [f"%t[0 : 128 | {k}{' + %i' if looped else ''} : 1] f32" for k in range(TILES)]
-    lines = ["bir.module @m { bir.func @f { %t = bir.tensor \"t\" at <0, 0> : !nki.mem<sbuf 128x512xf32>"]
-    body = [MIX[k % 4].format(*(columns[(k * 7 + n * 5) % TILES] for n in range(3))) for k in range(TILES if looped else count)]
+    lines = ['bir.module @m { bir.func @f { %t = bir.tensor "t" at <0, 0> : !nki.mem<sbuf 128x512xf32>']
+    body = [
+        MIX[k % 4].format(*(columns[(k * 7 + n * 5) % TILES] for n in range(3)))
+        for k in range(TILES if looped else count)
+    ]
     if looped:
-        lines.append(f"bir.loop %j = 0 to {max(1, count // TILES // 8)} step 1 affine {{ bir.loop %i = 0 to 8 step 1 affine {{")
+        lines.append(
+            f"bir.loop %j = 0 to {max(1, count // TILES // 8)} step 1 affine {{ bir.loop %i = 0 to 8 step 1 affine {{"
+        )
         lines += [*body, "} }"]
     else:
         lines += body

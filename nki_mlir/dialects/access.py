@@ -15,7 +15,7 @@ innermost pair is last. d0, d1, … are the index values of the operand, by firs
 import re
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 from xdsl.ir import Data
 from xdsl.irdl import irdl_attr_definition
@@ -28,7 +28,6 @@ from nki_mlir.dialects import affine
 from nki_mlir.dialects.affine import Expr, ExprSyntaxError
 from nki_mlir.dialects.rawtext import raw_parameter
 from nki_mlir.isa.dtypes import Dtype
-
 
 MAXIMUM_PAIRS = 64
 """No access has more pairs, so that sizes of a hostile file stay small numbers; instructions allow far fewer."""
@@ -67,8 +66,8 @@ class Access(Data[AccessFields]):
 
     Derived attributes: `partitions` and `free` (elements, None where a mask bounds them), `count` (their product),
     `low` and `high` (lowest and highest element that the pairs reach from the offset), `indices` (number of index
-    values), `nums` (all pair numbers, partitions first), `form` (a number that patterns share if and only if they differ
-    in block and column offset alone).
+    values), `nums` (all pair numbers, partitions first), `form` (a number that patterns share if and only if they
+    differ in block and column offset alone).
     """
 
     name = "nki.access"
@@ -82,11 +81,11 @@ class Access(Data[AccessFields]):
     nums: tuple[int, ...]
     form: int
 
-    _pool: "dict[AccessFields, Access]" = {}
-    _forms: "dict[tuple[Any, ...], int]" = {}
-    _by_text: "dict[str, Access]" = {}
+    _pool: "ClassVar[dict[AccessFields, Any]]" = {}
+    _forms: "ClassVar[dict[tuple[Any, ...], int]]" = {}
+    _by_text: "ClassVar[dict[str, Access]]" = {}
 
-    def __new__(cls, fields: AccessFields) -> "Access":
+    def __new__(cls, fields: AccessFields) -> Self:
         known = cls._pool.get(fields)
         if known is not None:
             return known
@@ -198,15 +197,23 @@ class Access(Data[AccessFields]):
             AccessFields(new_block, new_partition, new_partition_pairs, new_offset, new_pairs, dtype, indirect)
         )
 
-    def text(self, names: Sequence[str]) -> tuple[str, str]:
-        """Returns the block in braces (empty for block 0) and the rest, index value k written as `names[k]`."""
+    def text(self, names: Sequence[str]) -> str:
+        """Returns the text, index value k written as `names[k]`; block 0 is not written."""
+        if not self.indices:
+            known = _TEXTS.get(self)
+            if known is None:
+                known = _TEXTS[self] = self._written(names)
+            return known
+        return self._written(names)
+
+    def _written(self, names: Sequence[str]) -> str:
         block, partition, partition_pairs, offset, pairs, dtype, indirect = self.data
         braces = "" if block == 0 else "{" + affine.text(block, names) + "}"
         body = f"{affine.text(offset, names)} : {_pairs_text(pairs, names)}"
         if partition is not None and partition_pairs is not None:
             body = f"{affine.text(partition, names)} : {_pairs_text(partition_pairs, names)} | {body}"
         tail = "" if indirect is None else f" at {indirect.dim} max {indirect.maximum}"
-        return braces, f"[{body}] {dtype}{tail}"
+        return f"{braces}[{body}] {dtype}{tail}"
 
     @classmethod
     def read(cls, source: str, name_index: Callable[[str], int] | None = None) -> "Access":
@@ -229,16 +236,19 @@ class Access(Data[AccessFields]):
         return raw_parameter(parser, cls.read).data
 
     def print_parameter(self, printer: Printer) -> None:
-        braces, body = self.text(self.plain_names())
-        printer.print_string(f"<{braces}{body}>")
+        printer.print_string(f"<{self.text(self.plain_names())}>")
 
     def plain_names(self) -> list[str]:
         """Returns the names d0, d1, … of the index values."""
         return [f"d{k}" for k in range(self.indices)]
 
 
+_TEXTS: dict[Access, str] = {}
+"""The texts of patterns without index values, which are printed again and again."""
+
+
 def numbered(fields: AccessFields) -> tuple[Access, tuple[int, ...]]:
-    """Returns the access whose index values are renumbered d0, d1, … by first appearance, and the old numbers in order."""
+    """Returns the access with its index values renumbered d0, d1, … by first appearance, and their old numbers."""
     block, partition, partition_pairs, offset, pairs, dtype, indirect = fields
     seen: dict[int, int] = {}
 

@@ -82,21 +82,25 @@ class MemFields(NamedTuple):
     blocks: int = 1
 
 
+class _MemFigures:
+    """What follows from the fields of a storage type, computed once."""
+
+    partitions: int
+    row: int
+    row_bytes: int
+
+
 _MEM = re.compile(r"\s*(\w+)\s+((?:\d{1,18}x)*)([a-z]\w*)\s*(?:,\s*blocks\s+(\d{1,18})\s*)?")
 
 
 @irdl_attr_definition
-class MemType(Interned, Data[MemFields], TypeAttribute):
+class MemType(_MemFigures, Interned, Data[MemFields], TypeAttribute):
     """The type of storage in every dialect: `!nki.mem<sbuf 128x512xbf16, blocks 4>`.
 
     Derived: `partitions` (1 in HBM), `row` (elements in one partition; in HBM in the whole block), `row_bytes`.
     """
 
     name = "nki.mem"
-
-    partitions: int
-    row: int
-    row_bytes: int
 
     def derive(self) -> None:
         put = object.__setattr__
@@ -218,7 +222,7 @@ def read_number(text: str, dtype: Dtype) -> float | int:
         raise ExprSyntaxError(f"'{text}' is no number of type {dtype}", 0) from None
 
 
-def number_text(value: float | int) -> str:
+def number_text(value: float) -> str:
     """Returns the shortest text that reads back as the same number."""
     return repr(value)
 
@@ -229,9 +233,9 @@ class Immediate(Data[ImmediateFields]):
 
     name = "nki.imm"
 
-    _pool: ClassVar[dict[tuple[str, Dtype], "Immediate"]] = {}
+    _pool: ClassVar[dict[tuple[str, Dtype], Any]] = {}
 
-    def __new__(cls, data: ImmediateFields) -> "Immediate":
+    def __new__(cls, data: ImmediateFields) -> Self:
         key = repr(data.value), data.dtype
         known = cls._pool.get(key)
         if known is None:
@@ -261,7 +265,7 @@ class Immediate(Data[ImmediateFields]):
             raise VerifyException(f"{value} is no integer, but its type is {dtype}")
 
     @classmethod
-    def of(cls, value: float | int, dtype: Dtype) -> "Immediate":
+    def of(cls, value: float, dtype: Dtype) -> "Immediate":
         """Returns the immediate; an int becomes a float where the type is one."""
         return cls(ImmediateFields(value if dtype.is_integer else float(value), dtype))
 
@@ -273,8 +277,8 @@ class Immediate(Data[ImmediateFields]):
         dtype = _member(Dtype, match[2], match.start(2))
         return cls(ImmediateFields(read_number(match[1], dtype), dtype))
 
-    def text(self) -> str:
-        """Returns the number with its type."""
+    def text(self, _: Sequence[str] = ()) -> str:
+        """Returns the number with its type; it names no index values."""
         return f"{number_text(self.data.value)} : {self.data.dtype}"
 
     @classmethod
@@ -288,6 +292,12 @@ class Immediate(Data[ImmediateFields]):
 # Expressions ----------------------------------------------------------------------------------------------------
 
 
+class _Indexed:
+    """What follows from expressions over index values, computed once."""
+
+    indices: int
+
+
 class ExprFields(NamedTuple):
     """One expression, or a list of them."""
 
@@ -296,12 +306,10 @@ class ExprFields(NamedTuple):
 
 
 @irdl_attr_definition
-class ExprAttr(Interned, Data[ExprFields]):
+class ExprAttr(_Indexed, Interned, Data[ExprFields]):
     """A parameter that may be affine in index values: `#nki.expr<4*d0 + 1>` or `#nki.expr<[0, 32*d0]>`."""
 
     name = "nki.expr"
-
-    indices: int
 
     def derive(self) -> None:
         object.__setattr__(self, "indices", len(_order(self.data.values)))
@@ -369,12 +377,10 @@ class ConditionFields(NamedTuple):
 
 
 @irdl_attr_definition
-class ConditionAttr(Interned, Data[ConditionFields]):
+class ConditionAttr(_Indexed, Interned, Data[ConditionFields]):
     """A guard over index values: `#nki.when<d0 - 1 ge 0, d1 eq 0>`; all atoms must hold."""
 
     name = "nki.when"
-
-    indices: int
 
     def derive(self) -> None:
         object.__setattr__(self, "indices", len(_order([e for e, _ in self.data.atoms])))

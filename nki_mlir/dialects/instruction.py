@@ -5,7 +5,8 @@ are one variadic list: role by role in the order of the class, its storage, then
 Nothing else depends on that layout: `operands_of` reads it, `set_role` and `drop_role` change it, `build` makes it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
@@ -385,14 +386,12 @@ def verify_instruction(op: InstructionOp) -> None:
     for use in uses:
         _verify_use(use)
         used += len(use.indices) if use.storage is None else 1 + len(use.indices)
-    when = op.properties.get("when")
-    if when is not None:
-        guards = cast(ConditionAttr, when).indices
-        if used + guards == len(op.operands):
-            _verify_indices("when", guard_indices(op))
-        used += guards
-    if used != len(op.operands):
-        raise VerifyException(f"patterns name {used} values, the op has {len(op.operands)}")
+    guards = 0 if op.when is None else op.when.indices
+    values = len(op.operands)
+    if used + guards != values:
+        raise VerifyException(f"patterns name {used + guards} values, the op has {values}")
+    if guards:
+        _verify_indices("when", guard_indices(op))
     isa = op.descriptor()
     if isa is None:
         return

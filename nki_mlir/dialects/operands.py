@@ -1,7 +1,7 @@
 """Operands of an op as the rules of the instruction set see them, and the target an op is for."""
 
-from math import gcd
 from collections.abc import Iterable
+from math import gcd
 from typing import Any, cast
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue

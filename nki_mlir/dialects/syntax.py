@@ -11,7 +11,8 @@ token stream goes on.
 """
 
 import re
-from typing import Any, NamedTuple, cast
+from functools import cache
+from typing import Any, NamedTuple, NoReturn, cast
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, SSAValue
@@ -33,24 +34,55 @@ from nki_mlir.dialects.instruction import (
 )
 
 _BLANK = r"(?>(?:\s|//[^\n]*)*)"  # atomic: a comment is skipped as a whole, or its words would be read
-_HEAD = re.compile(rf'{_BLANK}(?:on\s+(?P<engine>\w+)|(?P<word>[a-z_]\w*)(?!\w*\s*\()|"(?P<name>(?:[^"\\\n]|\\.)*)")')
+_HEAD = re.compile(
+    rf'{_BLANK}(?:on\s+(?P<engine>\w+)|(?P<word>[a-z_]\w*)(?![\w.]|\s*\()|"(?P<name>(?:[^"\\\n]|\\.)*)")'
+)
 _GROUP = re.compile(rf"{_BLANK}(?P<group>outs|ins|indirection|params|when)\s*\(")
+_ROLE = rf"{_BLANK}(?:(?P<role>[a-z_]\w*)\s*=\s*)?"
+_PLACE = r"(?P<access>(?:\{[^{}]*\}\s*)?\[[^\[\]]*\]"
 _OPERAND = re.compile(
-    rf"{_BLANK}(?:(?P<role>[a-z_]\w*)\s*=\s*)?"
-    r"(?:%(?P<storage>[\w$.-]+)\s*(?P<access>(?:\{[^{}]*\}\s*)?\[[^\[\]]*\]\s*[a-z]\w*(?:\s+at\s+\d+\s+max\s+\d+)?)?"
-    r"|(?P<number>-?(?:inf|nan|\d[\w.+-]*)\s*:\s*[a-z]\w*))"
-    rf"{_BLANK}(?P<end>[,)])"
+    rf"{_ROLE}(?:%(?P<storage>[\w$.-]+)\s*{_PLACE}\s*[a-z]\w*(?:\s+at\s+\d+\s+max\s+\d+)?)?"
+    rf"|(?P<number>-?(?:inf|nan|\d[\w.+-]*)\s*:\s*[a-z]\w*)){_BLANK}(?P<end>[,)])"
 )
-_PARAM = re.compile(
-    rf"{_BLANK}(?P<role>[a-z_]\w*)\s*=\s*(?P<value>\[[^\[\]]*\]|[^,()\[\]]*(?:\([^()]*\)[^,()\[\]]*)*)(?P<end>[,)])"
-)
-_WHEN = re.compile(r"(?P<value>[^()]*(?:\([^()]*\)[^()]*)*)\)")
-_NAME = re.compile(r"%[\w$.-]+")
+_PARAM = re.compile(rf"{_BLANK}(?P<role>[a-z_]\w*)\s*=")
+_DELIMITER = re.compile(r"//[^\n]*|[\[\](),]")
+_VALUE_NAME = re.compile(r"%[\w$.-]+")
+_COMMENT = re.compile(r"//[^\n]*")
 _EMPTY = re.compile(rf"{_BLANK}\)")
+_BLANKS = re.compile(_BLANK)
+_PLAIN = re.compile(r"[ !#-\[\]-~]*")
+
+# What an operand looks like that is cut short, for a message about what is missing.
+_STORAGE_ALONE = re.compile(rf"{_ROLE}%[\w$.-]+\s*(?:\{{[^{{}}]*\}}\s*)?(?P<open>\[)?")
+_WITHOUT_TYPE = re.compile(rf"{_ROLE}%[\w$.-]+\s*{_PLACE})")
+_NUMBER_ALONE = re.compile(rf"{_ROLE}-?(?:inf|nan|\d[\w.+-]*)")
+_WITHOUT_END = re.compile(_OPERAND.pattern.removesuffix(rf"{_BLANK}(?P<end>[,)])"))
+
+
+class _Form(NamedTuple):
+    """What the text of an instruction class is made of: for each group its roles by name, the required ones in order,
+    and the variadic one; and the properties that do not stand in the dictionary."""
+
+    names: dict[str, dict[str, Role]]
+    required: dict[str, tuple[Role, ...]]
+    rest: dict[str, Role | None]
+    printed: frozenset[str]
+
+
+@cache
+def _form(cls: type[InstructionOp]) -> _Form:
+    groups = {group: [role for role in cls.ROLES if role.group == group] for group in GROUPS}
+    inline = (name for name, _, _ in cls.INLINE)
+    return _Form(
+        {group: {role.name: role for role in roles} for group, roles in groups.items()},
+        {g: tuple(role for role in roles if not role.optional and not role.variadic) for g, roles in groups.items()},
+        {group: next((role for role in roles if role.variadic), None) for group, roles in groups.items()},
+        COMMON_PROPERTIES | {*cls.FLAGS, *inline, *(role.name for role in cls.ROLES)},
+    )
 
 
 class _Operand(NamedTuple):
-    """One operand as read: its pattern and its SSA values, where it stands in the text."""
+    """One operand as read: its pattern and its SSA values."""
 
     pattern: Attribute
     values: list[SSAValue]
@@ -59,70 +91,68 @@ class _Operand(NamedTuple):
 class _Reader:
     """Reads one instruction from the raw text; `at` is the position in the text."""
 
+    __slots__ = ("at", "cls", "form", "parser", "properties", "text")
+
     def __init__(self, cls: type[InstructionOp], parser: Parser) -> None:
         self.cls = cls
+        self.form = _form(cls)
         self.parser = parser
         self.text = rawtext.source(parser)
         self.at = rawtext.position(parser)
         self.properties: dict[str, Attribute] = {}
 
+    def fail(self, message: str, start: int | None = None, end: int | None = None) -> NoReturn:
+        """Raises a parse error, by default at the next character that is not blank."""
+        if start is None:
+            blank = _BLANKS.match(self.text, self.at)
+            start = min(self.at if blank is None else blank.end(), max(len(self.text) - 1, 0))
+        rawtext.fail(self.parser, message, start, end)
+
     def head(self) -> None:
         """Reads enums, flags, engine and name."""
-        cls, inline = self.cls, iter(self.cls.INLINE)
-        match = _HEAD.match(self.text, self.at)
-        while match is not None:
-            kind, found = match.lastgroup, match[match.lastgroup or 0]
-            start = match.start(kind or 0)
+        cls, text, properties, inline = self.cls, self.text, self.properties, 0
+        while (match := _HEAD.match(text, self.at)) is not None:
+            kind = cast(str, match.lastgroup)
+            found, start = match[kind], match.start(kind)
             if kind == "name":
-                if "name" in self.properties:
-                    rawtext.fail(self.parser, "an instruction has one name", start - 1, match.end())
-                self.properties["name"] = StringAttr(_unescape(found))
+                if "name" in properties:
+                    self.fail("an instruction has one name", start - 1, match.end())
+                properties["name"] = StringAttr(_unescape(found))
             elif kind == "engine":
-                self.properties["engine"] = self.enum(EngineAttr, found, start)
+                if "engine" in properties:
+                    self.fail("an instruction has one engine", start, match.end())
+                properties["engine"] = self.enum(EngineAttr, found, start)
             elif found in cls.FLAGS:
-                self.properties[found] = UnitAttr()
-            elif found in GROUPS or found == "when":
-                break
+                properties[found] = UnitAttr()
+            elif inline < len(cls.INLINE):
+                name, attribute, _ = cls.INLINE[inline]
+                properties[name] = self.enum(attribute, found, start)
+                inline += 1
             else:
-                field = next(inline, None)
-                if field is None:
-                    rawtext.fail(self.parser, f"{cls.name} has no parameter to take '{found}'", start, match.end())
-                self.properties[field[0]] = self.enum(field[1], found, start)
+                self.fail(f"{cls.name} has no parameter to take '{found}'", start, match.end())
             self.at = match.end()
-            match = _HEAD.match(self.text, self.at)
-        for name, attribute, optional in inline:
+        for name, attribute, optional in cls.INLINE[inline:]:
             if not optional:
-                expected = attribute.name.partition(".")[2]
-                self.fail(f"expected {name}, a word of #nki.{expected}, after {cls.name}")
+                kind = cast(str, attribute.name).partition(".")[2]
+                self.fail(f"expected {name}, a word of #nki.{kind}, after {cls.name}")
 
     def enum(self, attribute: type[Any], word: str, start: int) -> Attribute:
         try:
             return attribute.read(word)
         except ExprSyntaxError as error:
-            rawtext.fail(self.parser, str(error), start, start + len(word))
-
-    def fail(self, message: str) -> Any:
-        """Raises a parse error at the next character that is not blank."""
-        blank = re.compile(_BLANK).match(self.text, self.at)
-        start = self.at if blank is None else blank.end()
-        rawtext.fail(self.parser, message, min(start, len(self.text) - 1) if self.text else 0)
+            self.fail(str(error), start, start + len(word))
 
     def groups(self) -> list[SSAValue]:
         """Reads the operand groups and returns the SSA values in the order of the roles."""
         found: dict[str, list[_Operand]] = {}
         guard: list[SSAValue] = []
         last = -1
-        match = _GROUP.match(self.text, self.at)
-        while match is not None:
+        while (match := _GROUP.match(self.text, self.at)) is not None:
             group = match["group"]
             rank = len(GROUPS) if group == "when" else GROUPS.index(group)
             if rank <= last:
-                rawtext.fail(
-                    self.parser,
-                    f"'{group}' must stand once, in the order {', '.join(GROUPS)}, when",
-                    match.start("group"),
-                    match.end(),
-                )
+                order = ", ".join(GROUPS)
+                self.fail(f"'{group}' must stand once, in the order {order}, when", match.start("group"), match.end())
             last = rank
             self.at = match.end()
             if group == "when":
@@ -131,130 +161,166 @@ class _Reader:
                 self.params(found)
             else:
                 self.operands(group, found)
-            match = _GROUP.match(self.text, self.at)
         values: list[SSAValue] = []
         for role in self.cls.ROLES:
             operands = found.get(role.name)
             if role.variadic:
-                self.properties[role.name] = ArrayAttr([o.pattern for o in operands or ()])
-            elif operands is None:
-                if not role.optional:
-                    self.fail(f"expected {role.group}(… {role.name} …) of {self.cls.name}")
-                continue
-            else:
+                self.properties[role.name] = ArrayAttr([operand.pattern for operand in operands or ()])
+            elif operands is not None:
                 self.properties[role.name] = operands[0].pattern
+            elif not role.optional:
+                self.fail(f"expected {role.group}(… {role.name} …) of {self.cls.name}")
             for operand in operands or ():
                 values += operand.values
         return values + guard
 
     def operands(self, group: str, found: dict[str, list[_Operand]]) -> None:
         """Reads the operands of one group up to its closing parenthesis."""
-        roles = [role for role in self.cls.ROLES if role.group == group]
-        required = [role for role in roles if not role.optional and not role.variadic]
-        rest = next((role for role in roles if role.variadic), None)
-        if (match := _EMPTY.match(self.text, self.at)) is not None:
+        text, form = self.text, self.form
+        if (match := _EMPTY.match(text, self.at)) is not None:
             self.at = match.end()
             return
-        position = 0
+        waiting = iter(form.required[group])
         while True:
-            match = _OPERAND.match(self.text, self.at)
+            match = _OPERAND.match(text, self.at)
             if match is None:
-                self.fail("expected an operand such as %t[0 : 128 | 0 : 512] f32 or 2.0 : f32")
-                return
-            role: Role | None
-            if match["role"]:
-                role = next((r for r in roles if r.name == match["role"] and r.name not in found), None)
+                self.explain_operand()
+            name, storage, access, number, end = match.groups()
+            if name is None:
+                role = next((role for role in waiting if role.name not in found), form.rest[group])
                 if role is None:
-                    known = ", ".join(r.name for r in roles if r.name not in found) or "none"
-                    rawtext.fail(
-                        self.parser,
-                        f"{self.cls.name} has no further role '{match['role']}' in {group}; known: {known}",
-                        match.start("role"),
-                        match.end("role"),
-                    )
-            elif position < len(required):
-                role = required[position]
-                position += 1
+                    start = match.start("number") if storage is None else match.start("storage") - 1
+                    self.fail(f"{self.cls.name} has no role for this operand of {group}", start, match.start("end"))
             else:
-                role = rest
-            if role is None:
-                start = match.start("storage") - 1 if match["storage"] else match.start("number")
-                rawtext.fail(
-                    self.parser, f"{self.cls.name} has no role for this operand of {group}", start, match.start("end")
-                )
-            found.setdefault(role.name, []).append(self.operand(match))
+                role = form.names[group].get(name)
+                if role is None or (name in found and not role.variadic):
+                    self.unknown("role", name, match, form.names[group], found, f" in {group}")
+            if storage is None:
+                operand = self.number(number, match)
+            else:
+                value = self.value(storage, match.start("storage") - 1)
+                if access is None:
+                    operand = _Operand(REGISTER, [value])
+                else:
+                    pattern, indices = self.pattern(Access, access, match.start("access"))
+                    operand = _Operand(pattern, [value, *indices])
+            found.setdefault(role.name, []).append(operand)
             self.at = match.end()
-            if match["end"] == ")":
+            if end == ")":
                 return
 
-    def operand(self, match: re.Match[str]) -> _Operand:
-        number = match["number"]
-        if number is not None:
-            try:
-                return _Operand(Immediate.read(number), [])
-            except ExprSyntaxError as error:
-                rawtext.fail(self.parser, str(error), match.start("number"), match.end("number"))
-            except VerifyException as error:
-                rawtext.fail(self.parser, str(error), match.start("number"), match.end("number"))
-        storage = self.value(match["storage"], match.start("storage") - 1)
-        access = match["access"]
-        if access is None:
-            return _Operand(REGISTER, [storage])
-        pattern, indices = self.pattern(Access, access, match.start("access"))
-        return _Operand(pattern, [storage, *indices])
+    def unknown(
+        self,
+        kind: str,
+        name: str,
+        match: re.Match[str],
+        known: dict[str, Role],
+        found: dict[str, list[_Operand]],
+        where: str = "",
+    ) -> NoReturn:
+        """Fails at a role or parameter that the class does not have, or has already got."""
+        free = ", ".join(role for role in known if role not in found) or "none"
+        message = f"{self.cls.name} has no further {kind} '{name}'{where}; known: {free}"
+        self.fail(message, match.start("role"), match.end("role"))
+
+    def explain_operand(self) -> NoReturn:
+        """Fails with what is missing in the operand that begins here."""
+        text = self.text
+        for pattern, missing in (
+            (_WITHOUT_END, "',' or ')' after the operand"),
+            (_WITHOUT_TYPE, "an element type such as f32 after the access pattern"),
+            (_NUMBER_ALONE, "': type' after the number, such as 2.0 : f32"),
+        ):
+            if (match := pattern.match(text, self.at)) is not None:
+                # A storage without a pattern is a register, unless a bracket that never closes comes behind it.
+                alone = _STORAGE_ALONE.match(text, match.start())
+                if alone is not None and alone["open"] and pattern is _WITHOUT_END and match["access"] is None:
+                    self.fail("']' expected after this '['", alone.start("open"))
+                self.at = match.end()
+                self.fail(f"expected {missing}")
+        self.fail("expected an operand such as %t[0 : 128 | 0 : 512] f32 or 2.0 : f32")
+
+    def number(self, text: str, match: re.Match[str]) -> _Operand:
+        try:
+            return _Operand(Immediate.read(text), [])
+        except (ExprSyntaxError, VerifyException) as error:
+            self.fail(str(error), match.start("number"), match.end("number"))
 
     def pattern(self, attribute: type[Any], text: str, start: int) -> tuple[Any, list[SSAValue]]:
         """Reads the text of a pattern with SSA names in it; returns the attribute and the named values."""
+        if "//" in text:
+            text = _COMMENT.sub(lambda match: " " * len(match[0]), text)
         names: dict[str, int] = {}
         plain = text
         if "%" in text:
-            plain = _NAME.sub(lambda m: f"d{names.setdefault(m.group(), len(names))}", text)
+            plain = _VALUE_NAME.sub(lambda match: f"d{names.setdefault(match[0], len(names))}", text)
         try:
             found = attribute.read(plain)
         except ExprSyntaxError as error:
-            where = min(start + error.position, start + len(text) - 1)
-            rawtext.fail(self.parser, str(error), where, start + len(text))
+            where = start + min(_original(text, names, error.position), len(text) - 1)
+            self.fail(str(error), where, start + len(text))
         except VerifyException as error:
-            rawtext.fail(self.parser, str(error), start, start + len(text))
+            self.fail(str(error), start, start + len(text))
         return found, [self.value(name[1:], start + text.index(name)) for name in names]
 
     def value(self, name: str, start: int) -> SSAValue:
         values = self.parser.ssa_values.get(name)
         if values is None:
-            rawtext.fail(self.parser, f"%{name} is not defined above its use", start, start + 1 + len(name))
+            self.fail(f"%{name} is not defined above its use", start, start + 1 + len(name))
         return values[0]
 
     def params(self, found: dict[str, list[_Operand]]) -> None:
-        names = {role.name for role in self.cls.ROLES if role.group == "params"}
+        """Reads `name = expression, …` up to the closing parenthesis."""
+        known = self.form.names["params"]
         while True:
             match = _PARAM.match(self.text, self.at)
             if match is None:
                 self.fail("expected 'name = expression' in params(…)")
-                return
             name = match["role"]
-            if name not in names or name in found:
-                known = ", ".join(sorted(names - found.keys())) or "none"
-                rawtext.fail(
-                    self.parser,
-                    f"{self.cls.name} has no further parameter '{name}'; known: {known}",
-                    match.start("role"),
-                    match.end("role"),
-                )
-            pattern, values = self.pattern(ExprAttr, match["value"], match.start("value"))
+            if name not in known or name in found:
+                self.unknown("parameter", name, match, known, found)
+            end = self.closing(match.end(), ",)")
+            pattern, values = self.pattern(ExprAttr, self.text[match.end() : end], match.end())
             found[name] = [_Operand(pattern, values)]
-            self.at = match.end()
-            if match["end"] == ")":
+            self.at = end + 1
+            if self.text[end] == ")":
                 return
 
     def guard(self) -> list[SSAValue]:
-        match = _WHEN.match(self.text, self.at)
-        if match is None:
-            self.fail("expected conditions 'expression ge 0' or 'expression eq 0' in when(…)")
-            return []
-        pattern, values = self.pattern(ConditionAttr, match["value"], self.at)
-        self.properties["when"] = pattern
-        self.at = match.end()
+        """Reads the conditions of `when(…)` and the closing parenthesis."""
+        end = self.closing(self.at, ")")
+        self.properties["when"], values = self.pattern(ConditionAttr, self.text[self.at : end], self.at)
+        self.at = end + 1
         return values
+
+    def closing(self, start: int, stops: str) -> int:
+        """Returns the position of the first of `stops` that stands outside of brackets opened after `start`."""
+        depth = 0
+        for match in _DELIMITER.finditer(self.text, start):
+            found = match[0]
+            if not depth and found in stops:
+                return match.start()
+            if found in "([":
+                depth += 1
+            elif found in ")]":
+                depth -= 1
+                if depth < 0:
+                    break
+        self.fail("')' expected after this", start)
+
+
+def _original(text: str, names: dict[str, int], position: int) -> int:
+    """Returns the position in `text` of what is at `position` once the names are replaced by d0, d1, …."""
+    shift = 0
+    for match in _VALUE_NAME.finditer(text):
+        start = match.start() - shift
+        if position <= start:
+            break
+        end = start + len(f"d{names[match[0]]}")
+        shift += len(match[0]) - (end - start)
+        if position < end:
+            return match.start()
+    return position + shift
 
 
 def parse_instruction(cls: type[Any], parser: Parser) -> Any:
@@ -275,60 +341,49 @@ def parse_instruction(cls: type[Any], parser: Parser) -> Any:
 def print_instruction(op: InstructionOp, printer: Printer) -> None:
     """Prints an instruction after its name."""
     properties = op.properties
-    out = ""
+    name_of = rawtext.value_name
+    out: list[str] = []
     for name, _, _ in op.INLINE:
-        held = properties.get(name)
-        if held is not None:
-            out += f" {cast(Any, held).data}"
+        if (held := properties.get(name)) is not None:
+            out.append(f" {cast(Any, held).data}")
     for name in op.FLAGS:
         if name in properties:
-            out += f" {name}"
+            out.append(f" {name}")
     if (engine := properties.get("engine")) is not None:
-        out += f" on {cast(EngineAttr, engine).data}"
-    if (name := properties.get("name")) is not None:
-        out += f' "{_escape(cast(StringAttr, name).data)}"'
+        out.append(f" on {cast(EngineAttr, engine).data}")
+    if (label := properties.get("name")) is not None:
+        out.append(f' "{_escape(cast(StringAttr, label).data)}"')
     group = ""
-    for use in operands_of(op):
-        role = use.role
+    for role, _, pattern, storage, indices in operands_of(op):
         if role.group != group:
-            out += f"{')' if group else ''} {role.group}("
+            out.append(f") {role.group}(" if group else f" {role.group}(")
             group = role.group
         else:
-            out += ", "
-        if role.optional or role.group == "params":
-            out += f"{role.name} = "
-        pattern = use.pattern
-        if isinstance(pattern, Access):
-            names = [rawtext.value_name(printer, value) for value in use.indices]
-            braces, body = pattern.text(names)
-            out += f"{rawtext.value_name(printer, cast(SSAValue, use.storage))}{braces}{body}"
-        elif isinstance(pattern, Immediate):
-            out += pattern.text()
-        elif isinstance(pattern, RegisterAttr):
-            out += rawtext.value_name(printer, cast(SSAValue, use.storage))
-        else:
-            out += cast(ExprAttr, pattern).text([rawtext.value_name(printer, value) for value in use.indices])
+            out.append(", ")
+        if role.optional or group == "params":
+            out.append(f"{role.name} = ")
+        if storage is not None:
+            out.append(name_of(printer, storage))
+        if not isinstance(pattern, RegisterAttr):
+            names = [name_of(printer, value) for value in indices]
+            out.append(cast("Access | Immediate | ExprAttr", pattern).text(names))
     if group:
-        out += ")"
-    if op.when is not None:
-        out += f" when({op.when.text([rawtext.value_name(printer, value) for value in guard_indices(op)])})"
-    printer.print_string(out)
-    shown = _dictionary(op)
-    if shown:
+        out.append(")")
+    if (when := properties.get("when")) is not None:
+        names = [name_of(printer, value) for value in guard_indices(op)]
+        out.append(f" when({cast(ConditionAttr, when).text(names)})")
+    printer.print_string("".join(out))
+    printed = _form(type(op)).printed
+    shown = {name: held for name, held in properties.items() if name not in printed}
+    if shown or op.attributes:
         printer.print_string(" ")
-        printer.print_attr_dict(shown)
-    printer.print_successors(op.successors)
-
-
-def _dictionary(op: InstructionOp) -> dict[str, Attribute]:
-    """Returns the properties and attributes that are printed as a dictionary."""
-    inside = {*COMMON_PROPERTIES, *op.FLAGS, *(name for name, _, _ in op.INLINE), *(role.name for role in op.ROLES)}
-    shown = {k: v for k, v in op.properties.items() if k not in inside}
-    return {**shown, **op.attributes} if op.attributes else shown
+        printer.print_attr_dict({**shown, **op.attributes})
+    if op.successors:
+        printer.print_successors(op.successors)
 
 
 def _escape(text: str) -> str:
-    if text.isalnum():
+    if _PLAIN.fullmatch(text):
         return text
     return "".join(c if " " <= c <= "~" and c not in '"\\' else _escaped(c) for c in text)
 

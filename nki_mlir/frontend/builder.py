@@ -304,5 +304,5 @@ LOOP_KINDS = {
     "affine": LoopKind.AFFINE,
     "sequential": LoopKind.SEQUENTIAL,
     "parallel": LoopKind.PARALLEL,
-    "spmd": LoopKind.SPMD,
+    "program": LoopKind.SPMD,
 }

@@ -149,7 +149,7 @@ def type_of(value: Any) -> Dtype:
 
 
 def result_type(dtype: Any, *operands: Any, promote: bool = True) -> Dtype:
-    """Returns the type that `dtype` names; without one that of the operands promoted, or of the first tile among them."""
+    """Returns the type that `dtype` names; without one that of the operands promoted, or of the first tile."""
     if dtype is not None:
         return element_type(dtype)
     if not promote:
@@ -196,24 +196,34 @@ def spread(api: str, tile: Tile, shape: Shape, *, partitions: bool = True) -> Ti
     """
     if tile.shape == shape:
         return tile
-    missing = len(shape) - len(tile.shape)
-    view = tile
-    for _ in range(missing):
-        view = _with_free_dimension(api, view, shape)
+    view = deepened(api, tile, shape)
     if view.shape[0] != shape[0]:
         if not partitions:
             raise err_num_partition_mismatch(api, (tile.shape[0], shape[0]))
         view = repeated_partition(api, view, shape[0])
-    return regrid(view.broadcast_to(shape), tile) if missing == 0 else view.broadcast_to(shape)
+    return stretched(view, shape)
 
 
-def _with_free_dimension(api: str, tile: Tile, shape: Shape) -> Tile:
-    """Adds a dimension in front, as numpy does; that is the partition dimension, so the old one must be of size 1."""
-    if tile.shape[0] != 1:
-        raise err_param_shape_incompatible_with_numpy(api, tile.shape, shape)
-    if tile.grid is not None:
-        check_bounds(tile)
-    return tile.expand_dim(1)
+def stretched(tile: Tile, shape: Shape) -> Tile:
+    """Returns a view with dimensions of size 1 repeated, partitions too; the grid of the tile stays with it."""
+    return tile if tile.shape == shape else regrid(tile.broadcast_to(shape), tile)
+
+
+def deepened(api: str, tile: Tile, shape: Shape) -> Tile:
+    """Adds dimensions in front until there are as many as in `shape`, as numpy does.
+
+    The first one is the partition dimension, so that of the tile must have size 1.
+
+    Raises:
+        NKIValueError: it has another size.
+    """
+    view = tile
+    while view.ndim < len(shape):
+        if view.shape[0] != 1:
+            raise err_param_shape_incompatible_with_numpy(api, tile.shape, shape)
+        axes = None if view.grid is None else [view.grid.axes[0], None, *view.grid.axes[1:]]
+        view = regrid(view.expand_dim(1), view, axes)
+    return view
 
 
 def repeated_partition(api: str, tile: Tile, count: int) -> Tile:
@@ -345,4 +355,3 @@ def constant(api: str, shape: Sequence[int], value: Any, dtype: Dtype, mask: Mas
     tile = fresh(api, shape, dtype)
     sema().memset(tile, value, None, mask=mask)
     return tile
-

@@ -23,7 +23,9 @@ VECTOR_LIMIT = 32
 
 
 def product(api: str, stationary: Any, moving: Any, mask: Mask = True, **attributes: Any) -> Tile:
-    """Returns transpose(stationary [K, M]) @ moving [K, N] as a tile [M, N] of fp32 in PSUM; free dimensions are flattened.
+    """Returns transpose(stationary [K, M]) @ moving [K, N], a tile [M, N] of fp32 in PSUM.
+
+    Several free dimensions of an operand count as one.
 
     Raises:
         NKIValueError: the contraction sizes differ.
@@ -54,12 +56,10 @@ def _cut(a: Tile, b: Tile, result: Tile, mask: Mask) -> tuple[Tile, Tile, Tile, 
     if mask is False:
         result.allocation.part = (), False
         return None
-    limits_a, limits_b = (axis_limits(_for_operand(mask, own, other), own)[0] for own, other in ((a, b), (b, a)))
-    limits = [None, None]
-    limits[0] = limits_a[-1] if a.ndim == 2 else None
-    limits[1] = limits_b[-1] if b.ndim == 2 else None
-    for at in (0,):
-        limits_a[at] = limits_b[at] = limits_a[at] or limits_b[at]
+    limits_a, _ = axis_limits(_for_operand(mask, a, b), a)
+    limits_b, _ = axis_limits(_for_operand(mask, b, a), b)
+    limits_a[0] = limits_b[0] = limits_a[0] or limits_b[0]  # the contraction
+    limits = [own[-1] if tile.ndim == 2 else None for own, tile in ((limits_a, a), (limits_b, b))]
     check_bounds(a, mask)
     check_bounds(b, mask)
     result.allocation.part = limits, mask
@@ -99,9 +99,9 @@ def matmul(api: str, x: Any, y: Any, transpose_x: bool = False, mask: Mask = Tru
 
 
 def transposed(api: str, x: Any, mask: Mask = True, engine: Engine | None = None) -> Tile:
-    """Returns the transpose of x [P, F], its free dimensions flattened: by the Tensor engine in PSUM, or by Vector in SBUF.
+    """Returns the transpose of x [P, F]; several free dimensions count as one.
 
-    Without an engine it is the Tensor engine, which takes up to 128 x 128; Vector takes up to 32 x 32.
+    The Tensor engine transposes up to 128 x 128 into PSUM, the Vector engine (on request) up to 32 x 32 into SBUF.
     """
     data = on_chip(api, "data", x)
     vector = engine is Engine.DVE

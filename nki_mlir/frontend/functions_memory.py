@@ -11,21 +11,19 @@ from nki_mlir.frontend.functions import (
     Mask,
     check_fits,
     constant,
-    domain_of,
+    deepened,
     fresh,
     on_chip,
     regrid,
-    repeated_partition,
     result_type,
     scalar_or_tile,
     sema,
     spread,
+    stretched,
 )
 from nki_mlir.frontend.functions_matmul import transposed
 from nki_mlir.frontend.functions_operands import tile_of
-from nki_mlir.frontend.sema import number
 from nki_mlir.frontend.storage import Tile
-from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import AluOp
 
 
@@ -62,27 +60,15 @@ def store(api: str, dst: Any, value: Any, mask: Mask = True) -> None:
     """
     target = in_hbm(api, "dst", dst)
     source = scalar_or_tile(api, "value", value)
+    depth = source.ndim if isinstance(source, Tile) and source.shape[0] == 1 else 2
+    while target.ndim < depth:
+        axes = None if target.grid is None else [None, *target.grid.axes]
+        target = regrid(target.expand_dim(0), target, axes)
     if not isinstance(source, Tile):
-        shape = target.shape if target.ndim > 1 else (1, *target.shape)
-        kept = constant(api, (1, *shape[1:]), source, target.dtype)
-        source = kept.broadcast_to(shape)
-        if target.ndim == 1:
-            target = regrid(target.expand_dim(0), target, _axes_with_front(target))
-    else:
-        check_fits(target, source)
-        source = regrid(source.broadcast_to(target.shape), source) if source.ndim == target.ndim else _deeper(
-            api, source, target
-        )
+        source = constant(api, (1, *target.shape[1:]), source, target.dtype)
+    check_fits(target, source)
+    source = stretched(deepened(api, source, target.shape), target.shape)
     sema().dma_copy(target, source, mask=mask, domain="dst")
-
-
-def _axes_with_front(target: Tile) -> "list[Any] | None":
-    return None if target.grid is None else [None, *target.grid.axes]
-
-
-def _deeper(api: str, source: Tile, target: Tile) -> Tile:
-    """Returns a value with fewer dimensions than its target, with those of the target."""
-    return spread(api, source, target.shape)
 
 
 def broadcast_to(api: str, src: Any, shape: Sequence[Any]) -> Tile:
@@ -114,6 +100,3 @@ def identity(api: str, size: int, dtype: Any) -> Tile:
     result = fresh(api, (size, size), kind)
     sema().affine_select(result, ((1, size),), 0, -1, ones, 0.0, AluOp.IS_EQUAL)
     return result
-
-
-__all__ = ["Dtype", "domain_of", "number", "repeated_partition"]

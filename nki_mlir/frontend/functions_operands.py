@@ -100,8 +100,9 @@ def free_axes(api: str, axis: Any, rank: int) -> list[int]:
     Raises:
         NKISyntaxError: there is none, one is the partition axis, or one does not exist.
     """
-    given: Sequence[Any] = axis if isinstance(axis, Sequence) else [axis]
-    axes = sorted({int(a) % rank if -rank <= int(a) < rank else int(a) for a in given})
+    given: Any = axis
+    numbers = [int(a) for a in (given if isinstance(axis, Sequence) else [given])]
+    axes = sorted({number % rank if -rank <= number < rank else number for number in numbers})
     if not axes:
         raise NKISyntaxError(f"{api}: Empty axis not supported", rule="axis")
     if 0 in axes:

@@ -59,7 +59,7 @@ def reduced_shape(shape: Shape, axes: Sequence[int], *, keepdims: bool) -> Shape
     if keepdims:
         return tuple(1 if dim in axes else size for dim, size in enumerate(shape))
     kept = tuple(size for dim, size in enumerate(shape) if dim not in axes)
-    return kept if len(kept) > 1 else (kept[0], 1)
+    return kept if len(kept) > 1 else (*kept, 1)
 
 
 def moved_axes(tile: Tile, order: Sequence[int]) -> Tile:
@@ -153,5 +153,3 @@ def partition_reduced(api: str, op: AluOp, x: Any, dtype: Any = None, mask: Mask
     result = fresh(api, (1, *data.shape[1:]), result_type(dtype, data))
     sema().partition_reduce(result, op, data, mask=mask, domain="data")
     return result
-
-

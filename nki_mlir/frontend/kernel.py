@@ -49,12 +49,14 @@ class Generation:
     rolls       whether loops may stay loops on the Penguin path
     any_grid    any number of grid axes of any size, programs one after another in one trace; else one axis of 1 or 2
                 cores with one trace each
+    finish      what is done to a trace when the kernel has ended
     """
 
     name: str
     tensor: type[Tile]
     rolls: bool
     any_grid: bool
+    finish: Callable[[TraceContext], None] | None = None
 
 
 @dataclass
@@ -176,6 +178,8 @@ class Kernel:
                     else:
                         context.program_ids = (core,) if grid else ()
                         run.once()
+                    if self.generation.finish is not None:
+                        self.generation.finish(context)
                     outputs = outputs_of(run.result)
                 programs.append(Program(context.recorder.root, context.allocations, list(run.inputs.values()), outputs))
                 result, inputs = run.result, run.inputs

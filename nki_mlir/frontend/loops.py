@@ -12,10 +12,11 @@ comprehensions), in a generator of the user's, without source, and after three p
 import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from types import CodeType, TracebackType
 from typing import Any, Self
 
 from nki_mlir.frontend.carried import Snapshot
-from nki_mlir.frontend.records import LoopInstance, Recorder
+from nki_mlir.frontend.records import Loop, LoopInstance, Recorder
 from nki_mlir.frontend.statements import for_statement
 from nki_mlir.frontend.symbolic import Sym, Var
 
@@ -68,9 +69,8 @@ class KernelRange:
             instance = LoopInstance(self.kind, "", self.values)
             return iter([LoopInt(value, instance) for value in self.values])
         live_in = statement.live_in
-        return _pieces(
-            self.recorder, self.kind, self.values, statement.target, lambda: Snapshot(frame, live_in).changed
-        )
+        instance = LoopInstance(self.kind, statement.target, self.values, statement)
+        return _pieces(self.recorder, instance, lambda: Snapshot(frame, live_in).changed)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -88,6 +88,23 @@ class KernelRange:
         return f"{self.kind}_range({self.values.start}, {self.values.stop}, {self.values.step})"
 
 
+def failed_loops(recorder: Recorder, traceback: TracebackType | None) -> list[Loop]:
+    """Returns the loops around the place that a traceback leads to, outermost first, with the iteration as `bounds`.
+
+    When somebody catches an exception, Python has closed the loops that it left.
+    """
+    places: list[tuple[CodeType, int]] = []
+    while traceback is not None:
+        places.append((traceback.tb_frame.f_code, traceback.tb_lineno))
+        traceback = traceback.tb_next
+    left: list[Loop] = []
+    for loop in reversed(recorder.left):
+        statement = loop.instance.statement
+        if statement is not None and any(code is statement.code and line in statement.lines for code, line in places):
+            left.append(loop)
+    return [*recorder.loops, *left]
+
+
 def programs(recorder: Recorder, sizes: Sequence[int]) -> Iterator[tuple[Any, ...]]:
     """Yields the program ids of a grid, outermost axis first: symbolic ones if the recorder rolls, else numbers.
 
@@ -96,29 +113,26 @@ def programs(recorder: Recorder, sizes: Sequence[int]) -> Iterator[tuple[Any, ..
     if not sizes:
         yield ()
         return
-    for index in _pieces(recorder, PROGRAM, range(sizes[0]), f"p{recorder.depth}", None):
+    instance = LoopInstance(PROGRAM, f"p{recorder.depth}", range(sizes[0]))
+    for index in _pieces(recorder, instance, None):
         for others in programs(recorder, sizes[1:]):
             yield (index, *others)
 
 
 def _pieces(
-    recorder: Recorder,
-    kind: str,
-    values: range,
-    name: str,
-    watch: Callable[[], Callable[[], bool]] | None,
+    recorder: Recorder, instance: LoopInstance, watch: Callable[[], Callable[[], bool]] | None
 ) -> Iterator[Any]:
     """Runs one loop: yields the index of each piece and closes the piece when the body is done.
 
     `watch` starts to observe the Python state and returns what tells whether it has changed.
     """
-    instance = LoopInstance(kind, name, values)
+    values = instance.values
     low, count = 0, len(values)
     patience = _PATIENCE if recorder.rolling else 0
     try:
         while low < count:
             rolled = patience > 0 and count - low > 1
-            var = Var(low, count, recorder.depth, name, instance) if rolled else None
+            var = Var(low, count, recorder.depth, instance.name, instance) if rolled else None
             loop = recorder.open_loop(var, instance, (low, low + 1))
             changed = watch() if var is not None and watch is not None else None
             finished = False
@@ -130,6 +144,8 @@ def _pieces(
                 finished = True
             finally:  # `break`, `return` and exceptions close this generator at the yield
                 recorder.close_loop(loop)
+                if not finished:
+                    recorder.left.append(loop)
                 if var is not None:
                     if not finished or (changed is not None and changed()):
                         var.hi = low + 1

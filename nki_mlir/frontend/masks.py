@@ -9,6 +9,7 @@ Source: NKI ISA reference, §3.7; Penguin reference, §6.7.
 
 import itertools
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from nki_mlir.frontend.errors import err_mask_not_equal_not_supported, err_unsupported_expression_in_mask
@@ -158,7 +159,7 @@ def _interval(atom: Atom, axis: Axis) -> tuple[Index | None, Index | None]:
     return None, affine(rest // -step + 1)
 
 
-def restrict(view: AnyView, limits: "list[AxisLimit | None]") -> AnyView | None:
+def restrict(view: AnyView, limits: "Sequence[AxisLimit | None]") -> AnyView | None:
     """Returns what `limits`, one for each dimension, leave of `view`; None if that is nothing.
 
     A dimension whose size is not that of its limit is a broadcast one and stays.

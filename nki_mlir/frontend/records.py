@@ -7,6 +7,7 @@ built before the kernel has ended, and an exception leaves nothing half built.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from nki_mlir.frontend.statements import ForStatement
 from nki_mlir.frontend.symbolic import GE, NE, Atom, Axis, Sym, Var, evaluate
 from nki_mlir.frontend.tensors import Pattern, Storage, View
 
@@ -15,14 +16,16 @@ class LoopInstance:
     """One execution of a loop statement, which is recorded as one `Loop` for each piece of its range.
 
     `loop_reduce` and the like name a loop by it; storage made in the body is in scope as long as it is `open`.
+    `statement` is where it is in the user's source, None if that is unknown.
     """
 
-    __slots__ = ("kind", "name", "open", "values")
+    __slots__ = ("kind", "name", "open", "statement", "values")
 
-    def __init__(self, kind: str, name: str, values: range) -> None:
+    def __init__(self, kind: str, name: str, values: range, statement: ForStatement | None = None) -> None:
         self.kind = kind
         self.name = name
         self.values = values
+        self.statement = statement
         self.open = True
 
 
@@ -93,13 +96,20 @@ Node = Record | Loop | Scope
 
 
 class Recorder:
-    """The tree while it grows. `rolling` says whether loops stay loops; `body` is where the next record goes."""
+    """The tree while it grows.
+
+    rolling  whether loops stay loops
+    body     where the next record goes
+    loops    the open loops, outermost first
+    left     loops left early since the last one was opened, innermost first; an exception leaves all of them
+    """
 
     def __init__(self, rolling: bool) -> None:
         self.rolling = rolling
         self.root: list[Node] = []
         self.body = self.root
         self.loops: list[Loop] = []
+        self.left: list[Loop] = []
         self._stack: list[Loop | Scope] = []
 
     @property
@@ -115,6 +125,7 @@ class Recorder:
         loop = Loop(var, instance, self.loop, bounds)
         self._push(loop)
         self.loops.append(loop)
+        self.left.clear()
         return loop
 
     def close_loop(self, loop: Loop) -> None:

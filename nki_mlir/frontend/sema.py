@@ -201,6 +201,14 @@ class Sema:
         self, isa: Instruction, roles: "Mapping[str, Tile | Number]", attributes: Mapping[str, Any]
     ) -> None:
         """Raises `NkiValidationError` if a rule of the instruction does not hold."""
+        error = self.violation(isa, roles, attributes)
+        if error is not None:
+            raise error
+
+    def violation(
+        self, isa: Instruction, roles: "Mapping[str, Tile | Number]", attributes: Mapping[str, Any]
+    ) -> NkiValidationError | None:
+        """Returns the error of the first rule of the instruction that does not hold, or None."""
         operands: dict[str, Operand] = {}
         for role, value in roles.items():
             if isinstance(value, Number):
@@ -210,9 +218,10 @@ class Sema:
             ranges: list[Interval | None] = [(v.lo, v.hi - 1) for v in variables]
             operands[role] = figures(access, value.allocation.mem, value.allocation.place, ranges)
         found = check_all(isa.rules, Operands(operands, attributes), self.context.target)
-        if found is not None:
-            message, rule = found
-            raise NkiValidationError(f"{isa.name}: {message}", rule=rule.identifier)
+        if found is None:
+            return None
+        message, rule = found
+        return NkiValidationError(f"{isa.name}: {message}", rule=rule.identifier)
 
     # Instructions -------------------------------------------------------------------------------------------------
 

@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 
 
 class ForStatement(NamedTuple):
-    """A `for` statement of the user's: the name of its variable, if it is one, and the names live into its body."""
+    """A `for` statement of the user's: where it is, the name of its variable if there is one, and the live-in names."""
 
+    code: CodeType
+    lines: range
     target: str
     live_in: tuple[str, ...]
 
@@ -55,7 +57,8 @@ def _find(code: CodeType, offset: int, namespace: dict[str, Any]) -> ForStatemen
     if statement is None:
         return None
     target = statement.target.id if isinstance(statement.target, ast.Name) else ""
-    return ForStatement(target, tuple(sorted(_live_in(statement))))
+    lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+    return ForStatement(code, lines, target, tuple(sorted(_live_in(statement))))
 
 
 @functools.lru_cache(64)

@@ -239,33 +239,33 @@ def _basic(view: Described, keys: Sequence[Any]) -> Result:
             if index is None:
                 raise err_tensor_index_not_supported(repr(item), f"{type(item).__name__} is no index")
             start, stride, length = position(view, dimension, size, index), 1, 1
-            if part != PARTITION:
-                dropped.append(len(sizes))
+            dropped.append(len(sizes))
         offsets[part] = offsets[part] + start * step
         sizes.append(length)
         dims.append((part, step * stride))
         dimension += 1
     if dropped:
-        _drop(view.on_chip, sizes, dims, dropped)
+        drop(view.on_chip, sizes, dims, dropped)
     return Result(tuple(sizes), tuple(dims), (offsets[0], offsets[1], offsets[2]), None)
 
 
-def _drop(on_chip: bool, sizes: list[int], dims: list[tuple[int, int]], dropped: list[int]) -> None:
-    """Removes the dimensions that an integer has indexed.
+def drop(on_chip: bool, sizes: list[int], dims: list[tuple[int, int]], indexed: list[int]) -> None:
+    """Removes the dimensions `indexed` by integers, as far as they go; the others stay with size 1.
 
-    HBM keeps at least one dimension; on chip at least two that are no blocks are kept, so the last one indexed stays
-    with size 1.
+    HBM keeps at least one dimension. On chip the partition dimension stays, and at least one more that is no block.
     """
+    kept = len(dims) - len(indexed)
     if on_chip:
-        kept = sum(part != BLOCK for part, _ in dims) - sum(dims[at][0] != BLOCK for at in dropped)
-        needed = 2 - kept
-        candidates = [at for at in dropped if dims[at][0] != BLOCK]
-    else:
-        needed = 1 - (len(dims) - len(dropped))
-        candidates = dropped
-    stay = set(candidates[max(0, len(candidates) - needed) :] if needed > 0 else ())
-    for at in reversed(dropped):
-        if at not in stay:
+        kept = 0
+        for at, (part, _) in enumerate(dims):
+            if part == PARTITION or (part == FREE and at not in indexed):
+                kept += 1
+    missing = 2 - kept if on_chip else 1 - kept
+    for at in reversed(indexed):
+        part = dims[at][0]
+        if part == FREE and missing > 0:
+            missing -= 1
+        elif part != PARTITION:
             del sizes[at], dims[at]
 
 

@@ -28,6 +28,7 @@ from nki_mlir.frontend.subscripts import (
     Limit,
     Offsets,
     Shape,
+    drop,
     extreme,
     integer,
     out_of_bound,
@@ -306,37 +307,54 @@ class View:
             NKIIndexError: out of bounds, in the iterations that the message names.
             NKISyntaxError: not a subscript of NKI.
         """
-        # Nearly all subscripts have one plain slice for each dimension, inside of it; anything else leaves this loop.
-        shape, keys = self.shape, key
-        if type(key) is tuple and len(keys) == len(shape) and self.grid is None:
-            layout = self.layout
+        if key is Ellipsis:
+            return self
+        # Nearly all subscripts are plain slices and integers inside of the view; anything else leaves this loop.
+        shape, layout = self.shape, self.layout
+        keys: Any = key
+        if type(key) is not tuple:
+            keys = (key,)
+        if len(keys) <= len(shape) and self.grid is None:
             block, partition, free = self.offsets
             sizes: list[int] = []
+            dropped: list[int] = []
             for at, ends in enumerate(keys):
                 item: Any = ends
-                if type(ends) is not slice or item.step is not None:
-                    break
-                start, stop = item.start, item.stop
-                if stop is None:
-                    stop = shape[at]
-                elif type(stop) is not int or not 0 < stop <= shape[at]:
-                    break
-                if start is None:
-                    sizes.append(stop)
-                elif type(start) is int and 0 <= start < stop:
+                if type(ends) is slice:
+                    start, stop = item.start, item.stop
+                    if stop is None:
+                        stop = shape[at]
+                    elif type(stop) is not int or not 0 < stop <= shape[at]:
+                        break
+                    if item.step is not None:
+                        break
+                    if start is None:
+                        sizes.append(stop)
+                        continue
+                    if type(start) is not int or not 0 <= start < stop:
+                        break
                     sizes.append(stop - start)
-                    if start:
-                        part, step = layout[at]
-                        if part == FREE:
-                            free += start * step
-                        elif part == PARTITION:
-                            partition += start * step
-                        else:
-                            block += start * step
+                elif isinstance(ends, int) and 0 <= ends < shape[at]:
+                    start = int(ends)
+                    sizes.append(1)
+                    dropped.append(at)
                 else:
                     break
+                if start:
+                    part, step = layout[at]
+                    if part == FREE:
+                        free += start * step
+                    elif part == PARTITION:
+                        partition += start * step
+                    else:
+                        block += start * step
             else:
-                return self._view(tuple(sizes), layout, (block, partition, free))
+                sizes += shape[len(keys) :]
+                if not dropped:
+                    return self._view(tuple(sizes), layout, (block, partition, free))
+                kept = list(layout)
+                drop(self.storage.on_chip, sizes, kept, dropped)
+                return self._view(tuple(sizes), tuple(kept), (block, partition, free))
         if self.grid is not None:
             self.check_bounds()
         shape, layout, offsets, grid = subscript(self, key)

@@ -1,6 +1,6 @@
-"""Operands as the rules of the instruction set see them: figures only, whatever the dialect or front end they come from."""
+"""Operands as the rules of the instruction set see them: figures only, whatever dialect or front end they come from."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from nki_mlir.isa.dtypes import Dtype
@@ -29,6 +29,7 @@ class Operand:
     partition_steps  steps of the partition pairs (empty in HBM)
     partition_nums   numbers of the partition pairs (empty in HBM, and where there is one pair of `partitions`)
     immediate   the constant, for an operand that is a number
+    passed      bits of the groups of rules that are known to hold for it, kept by `Instruction.violation`
     """
 
     __slots__ = (
@@ -43,6 +44,7 @@ class Operand:
         "partition_nums",
         "partition_steps",
         "partitions",
+        "passed",
         "row",
         "space",
         "start",
@@ -69,7 +71,7 @@ class Operand:
         nums: tuple[int, ...] = (),
         partition_steps: tuple[int, ...] = (),
         partition_nums: tuple[int, ...] = (),
-        immediate: float | int | None = None,
+        immediate: float | None = None,
     ) -> None:
         self.dtype = dtype
         self.space = space
@@ -88,6 +90,7 @@ class Operand:
         self.partition_steps = partition_steps
         self.partition_nums = partition_nums
         self.immediate = immediate
+        self.passed = 0
 
     @property
     def on_chip(self) -> bool:
@@ -108,16 +111,14 @@ class Operands:
         self.roles = roles
         self.parameters: Mapping[str, Any] = {} if parameters is None else parameters
 
-    def of(self, role: str) -> Iterator[tuple[str, Operand]]:
-        """Yields (name for messages, operand) of a role: nothing when absent, one a member of a variadic role."""
+    def of(self, role: str) -> tuple[tuple[str, Operand], ...]:
+        """Returns (name for messages, operand) of a role: nothing when absent, one a member of a variadic role."""
         found = self.roles.get(role)
         if found is None:
-            return
-        if isinstance(found, tuple):
-            for number, operand in enumerate(found):
-                yield f"{role}[{number}]", operand
-        else:
-            yield role, found
+            return ()
+        if isinstance(found, Operand):
+            return ((role, found),)
+        return tuple((f"{role}[{number}]", operand) for number, operand in enumerate(found))
 
     def one(self, role: str) -> Operand | None:
         """Returns the operand of a role that is not variadic, or None."""

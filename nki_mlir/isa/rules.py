@@ -9,10 +9,12 @@ A rule holds for the generations from `since` up to, not including, `before`. Wi
 generation holds: a rule with `before` is skipped, and a limit that differs takes its largest value.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from math import prod
-from typing import Any, ClassVar
+from operator import attrgetter
+from typing import Any, ClassVar, cast
 
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import AluOp, Engine, MemorySpace
@@ -91,13 +93,18 @@ class RoleRule(Rule):
     roles: tuple[str, ...] = ()
 
     def check(self, operands: Operands, target: Target | None) -> str | None:
+        roles, check_one = operands.roles, self.check_one
         for role in self.roles:
-            for name, operand in operands.of(role):
-                if operand.space is None:
-                    continue
-                found = self.check_one(operand, target)
-                if found is not None:
-                    return f"{name} {found}"
+            operand = roles.get(role)
+            if operand is None:
+                continue
+            if isinstance(operand, Operand):
+                if operand.space is not None and (found := check_one(operand, target)) is not None:
+                    return f"{role} {found}"
+                continue
+            for number, member in enumerate(operand):
+                if member.space is not None and (found := check_one(member, target)) is not None:
+                    return f"{role}[{number}] {found}"
         return None
 
     def check_one(self, operand: Operand, target: Target | None) -> str | None:
@@ -154,11 +161,14 @@ class ContiguousPartitions(RoleRule):
 
     def check_one(self, operand: Operand, target: Target | None) -> str | None:
         steps = operand.partition_steps
-        if not steps or steps == (1,) or operand.partitions == 1:
+        if operand.partitions == 1:
             return None
         if len(steps) > 1:
             return f"has {len(steps)} partition pairs, one is allowed"
-        return f"has partition step {steps[0]}, only step 1 is allowed"
+        for step in steps:
+            if step != 1:
+                return f"has partition step {step}, only step 1 is allowed"
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,10 +205,14 @@ class InsideStorage(RoleRule):
     def check_one(self, operand: Operand, target: Target | None) -> str | None:
         offset, partitions, available = operand.offset, operand.partitions, operand.storage_partitions
         if offset is not None and available is not None and partitions is not None and operand.on_chip:
-            if offset[0] < 0:
-                return f"reaches partition {offset[0]} of its storage, the first one is 0"
-            if offset[1] + partitions > available:
-                return f"reaches partition {offset[1] + partitions - 1}, its storage has {available} partitions"
+            low, high = 0, partitions - 1
+            if operand.partition_nums and operand.partition_steps != (1,):
+                reach = [s * (n - 1) for s, n in zip(operand.partition_steps, operand.partition_nums, strict=True)]
+                low, high = sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
+            if offset[0] + low < 0:
+                return f"reaches partition {offset[0] + low} of its storage, the first one is 0"
+            if offset[1] + high >= available:
+                return f"reaches partition {offset[1] + high}, its storage has {available} partitions"
         if operand.columns is not None and operand.row is not None:
             low, high = operand.columns
             where = "of a partition" if operand.on_chip else "of its tensor"
@@ -222,7 +236,8 @@ class Aligned(RoleRule):
     def check_one(self, operand: Operand, target: Target | None) -> str | None:
         if operand.address is None or not operand.on_chip or operand.address % operand.dtype.size == 0:
             return None
-        return f"starts at byte {operand.address}, which is no multiple of {operand.dtype.size}, the size of {operand.dtype}"
+        size, dtype = operand.dtype.size, operand.dtype
+        return f"starts at byte {operand.address}, which is no multiple of {size}, the size of {dtype}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,6 +260,22 @@ class InOnePsumBank(RoleRule):
         return None if first == last else f"spans the PSUM banks {first} to {last}, it must lie in one"
 
 
+def _unlike(
+    operands: Operands, roles: tuple[str, ...], figure: Callable[[Operand], Any]
+) -> tuple[str, Any, str, Any] | None:
+    """Returns (name, figure) of the first operand in storage, and of the first one whose known figure differs."""
+    first: tuple[str, Any] | None = None
+    for role in roles:
+        for name, operand in operands.of(role):
+            if operand.space is None or (value := figure(operand)) is None:
+                continue
+            if first is None:
+                first = name, value
+            elif value != first[1]:
+                return *first, name, value
+    return None
+
+
 # Shape ----------------------------------------------------------------------------------------------------------
 
 
@@ -260,16 +291,11 @@ class SamePartitions(Rule):
         return f"{', '.join(self.roles)} must access equally many partitions"
 
     def check(self, operands: Operands, target: Target | None) -> str | None:
-        first: tuple[str, int] | None = None
-        for role in self.roles:
-            for name, operand in operands.of(role):
-                if operand.partitions is None or operand.space is None:
-                    continue
-                if first is None:
-                    first = name, operand.partitions
-                elif operand.partitions != first[1]:
-                    return f"{name} accesses {operand.partitions} partitions, {first[0]} accesses {first[1]}"
-        return None
+        found = _unlike(operands, self.roles, attrgetter("partitions"))
+        if found is None:
+            return None
+        first, expected, name, got = found
+        return f"{name} accesses {got} partitions, {first} accesses {expected}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,16 +310,11 @@ class SameFree(Rule):
         return f"{', '.join(self.roles)} must access equally many elements a partition"
 
     def check(self, operands: Operands, target: Target | None) -> str | None:
-        first: tuple[str, int] | None = None
-        for role in self.roles:
-            for name, operand in operands.of(role):
-                if operand.free is None or operand.space is None:
-                    continue
-                if first is None:
-                    first = name, operand.free
-                elif operand.free != first[1]:
-                    return f"{name} has {operand.free} elements a partition, {first[0]} has {first[1]}"
-        return None
+        found = _unlike(operands, self.roles, attrgetter("free"))
+        if found is None:
+            return None
+        first, expected, name, got = found
+        return f"{name} has {got} elements a partition, {first} has {expected}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -308,16 +329,11 @@ class SameCount(Rule):
         return f"{', '.join(self.roles)} must access equally many elements"
 
     def check(self, operands: Operands, target: Target | None) -> str | None:
-        first: tuple[str, int] | None = None
-        for role in self.roles:
-            for name, operand in operands.of(role):
-                if operand.count is None:
-                    continue
-                if first is None:
-                    first = name, operand.count
-                elif operand.count != first[1]:
-                    return f"{name} accesses {operand.count} elements, {first[0]} accesses {first[1]}"
-        return None
+        found = _unlike(operands, self.roles, attrgetter("count"))
+        if found is None:
+            return None
+        first, expected, name, got = found
+        return f"{name} accesses {got} elements, {first} accesses {expected}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -435,6 +451,11 @@ class DtypeIn(Rule):
         return None
 
 
+@cache
+def _missing_dtypes(target: Target) -> frozenset[Dtype]:
+    return frozenset(dtype for dtype in Dtype if dtype.since > target)
+
+
 @dataclass(frozen=True, kw_only=True)
 class DtypeAvailable(Rule):
     """Every element type exists on the target."""
@@ -446,11 +467,11 @@ class DtypeAvailable(Rule):
         return "element types must exist on the target"
 
     def check(self, operands: Operands, target: Target | None) -> str | None:
-        if target is None:
+        if target is None or not (missing := _missing_dtypes(target)):
             return None
         for role in operands.roles:
             for name, operand in operands.of(role):
-                if operand.dtype.since > target:
+                if operand.dtype in missing:
                     return f"{name} is of type {operand.dtype}, which {target} does not have"
         return None
 
@@ -471,16 +492,11 @@ class SameDtype(Rule):
     def check(self, operands: Operands, target: Target | None) -> str | None:
         if self.when and not operands.parameters.get(self.when):
             return None
-        first: tuple[str, Dtype] | None = None
-        for role in self.roles:
-            for name, operand in operands.of(role):
-                if operand.space is None:
-                    continue
-                if first is None:
-                    first = name, operand.dtype
-                elif operand.dtype is not first[1]:
-                    return f"{name} is of type {operand.dtype}, {first[0]} is of type {first[1]}"
-        return None
+        found = _unlike(operands, self.roles, attrgetter("dtype"))
+        if found is None:
+            return None
+        first, expected, name, got = found
+        return f"{name} is of type {got}, {first} is of type {expected}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -734,8 +750,7 @@ class ValueIn(Rule):
         value = operands.parameters.get(self.parameter)
         if value is None:
             return None
-        members: tuple[Any, ...] = value if isinstance(value, tuple) else (value,)
-        for member in members:
+        for member in cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,):
             if isinstance(member, int) and member not in self.values:
                 return f"{self.parameter} is {member}, it must be {_names(self.values)}"
         return None
@@ -910,7 +925,7 @@ class OpPairsOn(Rule):
         )
 
 
-def _pair(first: AluOp, second: AluOp | None) -> str:
+def _pair(first: AluOp | None, second: AluOp | None) -> str:
     return f"({first}, {second or '-'})"
 
 

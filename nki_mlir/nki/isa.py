@@ -295,8 +295,14 @@ def tensor_partition_reduce(dst: Any, op: Any, data: Any, name: str | None = Non
     return HANDLE
 
 
-def tensor_copy(dst: Any, src: Any, engine: Any = engine.unknown, name: str | None = None) -> NkiInstruction:
-    """dst = src on chip; a cast goes through fp32."""
+def tensor_copy(
+    dst: Any, src: Any, engine: Any = engine.unknown, name: str | None = None, *, dtype: Any = None
+) -> NkiInstruction:
+    """dst = src on chip; a cast goes through fp32.
+
+    `dtype` is an argument of earlier releases that published kernels still give; the type of dst decides.
+    """
+    del dtype
     api = "tensor_copy"
     chosen = optional(api, "engine", engine, enums.Engine)
     _sema().tensor_copy(tile_of(api, "dst", dst), tile_of(api, "src", src), chosen, name=name)

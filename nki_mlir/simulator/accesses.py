@@ -102,7 +102,9 @@ class CompiledAccess:
         """Returns where the access is now, None if a mask leaves nothing of it; NkiError if it is out of bounds."""
         for number in self._checked_registers:
             if self.slots[number] is None:
-                raise NkiError(f"an index of the access to '{self.storage.name}' is a register that nothing has written")
+                raise NkiError(
+                    f"an index of the access to '{self.storage.name}' is a register that nothing has written"
+                )
         nums = self.access.nums
         if self._masks:
             shrunk = list(nums)
@@ -194,9 +196,7 @@ class CompiledAccess:
                     return None
         start = affine.add(
             affine.add(first.base, affine.multiply(distance, block)),
-            affine.add(
-                affine.multiply(first.pitch, fields.partition or 0), affine.multiply(self.size, fields.offset)
-            ),
+            affine.add(affine.multiply(first.pitch, fields.partition or 0), affine.multiply(self.size, fields.offset)),
         )
         offset = compiled(start, self.numbers, self.slots)
         nums, dtype, buffer, strides = self.access.nums, self.dtype, cast(Any, first.data), self._strides(first.pitch)

@@ -6,7 +6,7 @@ back as such and `.view(ml_dtypes.bfloat16)` reads. Reading restores them by the
 
 import io
 import warnings
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.lib import format as npy
@@ -84,5 +84,5 @@ def _exact_integers(dtype: Dtype) -> int:
         return 1 << min(8 * dtype.size - dtype.is_signed, 62)
     import ml_dtypes
 
-    information = ml_dtypes.finfo(dtype.numpy)
+    information = cast(Any, ml_dtypes).finfo(dtype.numpy)
     return int(min(2 ** (int(information.nmant) + 1), float(information.max))) + 1

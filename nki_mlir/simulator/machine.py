@@ -163,7 +163,9 @@ class _Program:
                 if tensor is None:
                     self._tensors[name] = _Tensor(op)
                 elif tensor.op.mem.data[1:] != op.mem.data[1:]:
-                    raise _tensor_error(op, f"'{name}' is {_form(op)} here and {_form(tensor.op)} elsewhere, but it is one tensor")
+                    raise _tensor_error(
+                        op, f"'{name}' is {_form(op)} here and {_form(tensor.op)} elsewhere, but it is one tensor"
+                    )
                 else:
                     tensor.ops.append(op)
             elif kind.is_input or kind.is_output:

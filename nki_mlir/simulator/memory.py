@@ -22,7 +22,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 PARTITIONS = 128
 PADDING = 64
-"""Bytes between the partitions of a chip's memory, so that a column does not fall on one line of the cache over and over."""
+"""Bytes between the partitions of a chip's memory, so that a column does not fall on a few lines of the cache."""
 MOST_BYTES = 16 << 30
 """The storage of a program, its shadow included, may take this much, or all memory of the machine if that is less."""
 

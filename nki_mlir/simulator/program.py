@@ -96,7 +96,14 @@ class Function:
     """A function compiled for one run: its names and memory are those of this run."""
 
     def __init__(
-        self, func: FuncOp, shared: dict[str, Storage], target: Target, *, memory: CoreMemory, poison: bool, budget: Budget
+        self,
+        func: FuncOp,
+        shared: dict[str, Storage],
+        target: Target,
+        *,
+        memory: CoreMemory,
+        poison: bool,
+        budget: Budget,
     ) -> None:
         self._names = Names()
         self._instructions = InstructionCompiler(self._names, target, poison=poison)
@@ -113,6 +120,18 @@ class Function:
             self._names.storages[op.results[0]] = storage
         blocks = list(func.body.blocks)
         self._numbers = {block: number for number, block in enumerate(blocks)}
+        decoder = self._instructions.decoder
+        self._compilers: dict[type[Operation], Callable[[Any, bool], Step]] = {
+            TensorOp: self._tensor,
+            RegisterOp: self._register,
+            LoopOp: self._loop,
+            DynamicForLoopOp: self._dynamic_for_loop,
+            DoWhileOp: self._do_while,
+            RegisterMoveOp: lambda op, _: register_move(op, decoder),
+            RegisterAluOp: lambda op, _: register_alu(op, decoder),
+            TensorLoadOp: lambda op, _: tensor_load(op, decoder),
+            TensorSaveOp: lambda op, _: tensor_save(op, decoder),
+        }
         last = len(blocks) - 1
         self._blocks = [
             self._block(block, repeats=last > 0, following=None if number == last else number + 1)
@@ -168,9 +187,9 @@ class Function:
         return lambda: on_true if holds() else on_false
 
     def _compile(self, op: Operation, repeats: bool) -> Step:
-        compile_one = _COMPILERS.get(type(op))
+        compile_one = self._compilers.get(type(op))
         if compile_one is not None:
-            return compile_one(self, op, repeats)
+            return compile_one(op, repeats)
         if isinstance(op, InstructionOp) and op.name.startswith("bir."):
             isa = op.descriptor()
             if isa is not None:
@@ -256,9 +275,7 @@ def _no_block() -> None:
 
 def is_shared(op: TensorOp) -> bool:
     """Whether all functions of the module see one memory under the storage's name."""
-    return not op.mem.on_chip and (
-        op.tensor_kind is not TensorKind.INTERNAL or op.mem.space is MemorySpace.SHARED_HBM
-    )
+    return not op.mem.on_chip and (op.tensor_kind is not TensorKind.INTERNAL or op.mem.space is MemorySpace.SHARED_HBM)
 
 
 def unsupported(op: Operation) -> NkiError:
@@ -269,16 +286,3 @@ def unsupported(op: Operation) -> NkiError:
     if dialect in ("penguin", "klr"):
         return NkiError(f"the simulator runs BIR, lower the {dialect} dialect with convert-{dialect}-to-bir first")
     return NkiError("the simulator cannot run this operation")
-
-
-_COMPILERS: dict[type[Operation], Callable[[Function, Any, bool], Step]] = {
-    TensorOp: Function._tensor,
-    RegisterOp: Function._register,
-    LoopOp: Function._loop,
-    DynamicForLoopOp: Function._dynamic_for_loop,
-    DoWhileOp: Function._do_while,
-    RegisterMoveOp: lambda function, op, _: register_move(op, function._instructions.decoder),
-    RegisterAluOp: lambda function, op, _: register_alu(op, function._instructions.decoder),
-    TensorLoadOp: lambda function, op, _: tensor_load(op, function._instructions.decoder),
-    TensorSaveOp: lambda function, op, _: tensor_save(op, function._instructions.decoder),
-}

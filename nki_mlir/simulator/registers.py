@@ -13,7 +13,7 @@ from nki_mlir.diagnostics import NkiError
 from nki_mlir.dialects.access import Access
 from nki_mlir.dialects.attributes import Immediate
 from nki_mlir.dialects.bir.registers import RegisterAluOp, RegisterMoveOp, TensorLoadOp, TensorSaveOp
-from nki_mlir.dialects.bir.structure import CompareAndBranchOp
+from nki_mlir.dialects.bir.structure import CompareAndBranchOp, RegisterOp
 from nki_mlir.dialects.instruction import InstructionOp, Use, operands_of
 from nki_mlir.isa.enums import AluOp, BranchCompareOp
 from nki_mlir.simulator.decode import Decoder, Names
@@ -46,9 +46,9 @@ _ALU: dict[AluOp, Callable[[int, int], int]] = {
     AluOp.MAX: max,
     AluOp.MIN: min,
     AluOp.BITWISE_NOT: lambda a, b: ~a,
-    AluOp.BITWISE_AND: operator.and_,
-    AluOp.BITWISE_OR: operator.or_,
-    AluOp.BITWISE_XOR: operator.xor,
+    AluOp.BITWISE_AND: lambda a, b: a & b,
+    AluOp.BITWISE_OR: lambda a, b: a | b,
+    AluOp.BITWISE_XOR: lambda a, b: a ^ b,
     AluOp.LOGICAL_SHIFT_LEFT: lambda a, b: _shift(a, b, left=True),
     AluOp.ARITH_SHIFT_LEFT: lambda a, b: _shift(a, b, left=True),
     AluOp.LOGICAL_SHIFT_RIGHT: lambda a, b: _shift(_unsigned(a), b, left=False),
@@ -85,8 +85,8 @@ Reader: TypeAlias = Callable[[], int]
 def register_reader(names: Names, register: SSAValue) -> Reader:
     """Returns the function that reads a register, which raises NkiError while nothing was written to it."""
     slots, number = names.slots, names.slot(register)
-    shown = register.owner.properties.get("name") if hasattr(register.owner, "properties") else None
-    name = f" '{shown.data}'" if shown is not None else ""
+    owner = register.owner
+    name = f" '{owner.sym.data}'" if isinstance(owner, RegisterOp) else ""
 
     def read() -> int:
         value = slots[number]
@@ -204,5 +204,3 @@ def comparison(op: CompareAndBranchOp, decoder: Decoder) -> Callable[[], bool]:
         raise NkiError(f"the comparison '{kind}' has no published meaning, so it cannot be evaluated")
     left, right = _source(decoder.names, uses["left"]), _source(decoder.names, uses["right"])
     return lambda: compare(left(), right())
-
-

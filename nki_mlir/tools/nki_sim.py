@@ -27,7 +27,9 @@ def _arguments() -> "ArgumentParser":
     from nki_mlir.simulator.text import DEFAULT_LIMIT
     from nki_mlir.tools.common import ArgumentParser
 
-    parser = ArgumentParser("nki-sim", "Runs a BIR file, or lowers a Penguin or KLR file to BIR and runs that.", _EXAMPLES)
+    parser = ArgumentParser(
+        "nki-sim", "Runs a BIR file, or lowers a Penguin or KLR file to BIR and runs that.", _EXAMPLES
+    )
     parser.add_argument("file", help="the program, .mlir or .klr; standard input if it is -")
     parser.add_argument(
         "--input", action="append", default=[], metavar="NAME=VALUE", help="the contents of an input, see below"
@@ -44,7 +46,9 @@ def _arguments() -> "ArgumentParser":
     parser.add_argument(
         "--no-poison", action="store_true", help="do not check for reads of what was never written; faster"
     )
-    parser.add_argument("--target", metavar="NAME", help="the target, where the file does not name one: trn1, trn2, trn3")
+    parser.add_argument(
+        "--target", metavar="NAME", help="the target, where the file does not name one: trn1, trn2, trn3"
+    )
     parser.add_argument(
         "--max-iterations",
         type=int,
@@ -144,7 +148,9 @@ def _inputs(console: Console, module: Any, given: Sequence[str]) -> dict[str, An
         array = made_input(value, name, shape, dtype)
         if array is None:
             if not value.endswith(".npy"):
-                raise NkiError(f"input '{name}' must be a .npy file, {', '.join(RECIPES)} or random:SEED, got '{value}'")
+                raise NkiError(
+                    f"input '{name}' must be a .npy file, {', '.join(RECIPES)} or random:SEED, got '{value}'"
+                )
             array = read_npy(console.read_bytes(value), shape, dtype, value)
         found[name] = array
     return found

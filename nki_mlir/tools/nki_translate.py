@@ -45,7 +45,7 @@ def _parser() -> ArgumentParser:
         " KLR file which was read, else head)",
     )
     parser.add_argument("--strip-locations", action="store_true", help="write MLIR text without loc(…)")
-    parser.add_argument("--no-verify", action="store_true", help="translate IR that breaks rules, too")
+    parser.add_argument("--no-verify", action="store_true", help="write MLIR text of IR that breaks rules, too")
     return parser
 
 
@@ -55,9 +55,10 @@ def _body(console: Console, argv: Sequence[str]) -> int:
     source = args.source or _by_name(args.input) or ("klr" if data.startswith(_KLR_MAGIC) else "mlir")
     result = args.result or _by_name(args.output) or ("mlir" if source == "klr" else "klr")
     if args.layout and result != "klr":
-        raise NkiError(f"--layout is for KLR files, the output is {result}")
-    if args.strip_locations and result != "mlir":
-        raise NkiError(f"--strip-locations is for MLIR text, the output is {result}")
+        raise NkiError(f"--layout is for KLR files, the output is {result} (--to klr changes that)")
+    for option, given in (("--strip-locations", args.strip_locations), ("--no-verify", args.no_verify)):
+        if given and result != "mlir":
+            raise NkiError(f"{option} is for MLIR text, the output is {result}")
     if source == "klr":
         from nki_mlir.interchange.klr import read_klr
 

@@ -14,7 +14,7 @@ from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from nki_mlir.dialects import bir
 from nki_mlir.dialects.access import Access, AccessFields, Pair, numbered
@@ -51,26 +51,21 @@ def lower_transpose(op: InstructionOp, conversion: Conversion) -> Sequence[Opera
     """Returns the instruction that transposes on the engine of the op, or on the one that fits."""
     roles = cast("dict[str, Given]", given_roles(op))
     dst, data = roles["dst"], roles["data"]
-    engine = _engine(op)
-    properties = {"engine": EngineAttr(engine)} if engine is not None else {}
+    engine = _engine(op) or Engine.DVE
+    properties: dict[str, Attribute] = {"engine": EngineAttr(engine)}
     if engine is not Engine.PE:
-        return (bir.StreamTransposeOp.create(operands=op.operands, properties=op.properties | properties),)
+        new = build(bir.StreamTransposeOp, roles, properties, when=guard_of(op), attributes=op.attributes)
+        return (new,)
     dtype = _carrier(_access(data).data.dtype)
     identity = conversion.at_head(op, dtype, lambda taken: _identity(dtype, taken))
-    access, order = _corner(_access(data), dtype)
-    return (
-        build(
-            bir.MatmultOp,
-            {
-                "dst": _viewed(dst, dtype),
-                "stationary": _viewed(data, dtype),
-                "moving": Given(access, identity.storage, [data.indices[k] for k in order]),
-            },
-            {"is_transpose": UnitAttr(), "is_moving_onezero": UnitAttr(), **properties},
-            when=guard_of(op),
-            attributes=op.attributes,
-        ),
-    )
+    corner, order = _corner(_access(data), dtype)
+    factors = {
+        "dst": _viewed(dst, dtype),
+        "stationary": _viewed(data, dtype),
+        "moving": Given(corner, identity.results[0], [data.indices[k] for k in order]),
+    }
+    properties |= {"is_transpose": UnitAttr(), "is_moving_onezero": UnitAttr()}
+    return (build(bir.MatmultOp, factors, properties, when=guard_of(op), attributes=op.attributes),)
 
 
 def _engine(op: InstructionOp) -> Engine | None:
@@ -100,7 +95,7 @@ def _access(given: Given) -> Access:
 
 
 def _space(given: Given) -> MemorySpace:
-    return cast(MemType, cast("Operation", given.storage and given.storage.owner).results[0].type).space
+    return cast(MemType, cast(SSAValue, given.storage).type).space
 
 
 def _sides(access: Access) -> tuple[int, int]:

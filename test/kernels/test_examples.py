@@ -56,10 +56,13 @@ def test_numbers(name: str, dtype: str) -> None:
         tolerance = 1e-4 if name in MATMULS else 1e-5
         np.testing.assert_allclose(result, expected, rtol=tolerance, atol=tolerance)
         return
-    # The examples round once, when they write: one step of the type from the exact result, rounded.
+    # The examples compute in fp32 and round once, when they write: one step of the type from the exact result, rounded.
+    # Where terms cancel, a step is smaller than the rounding of fp32, which then is the bound.
     assert result.dtype == DTYPES[dtype]
     rounded = expected.astype(np.float32).astype(result.dtype)
-    assert np.abs(steps(result) - steps(rounded)).max() <= 1
+    one_step = np.abs(steps(result) - steps(rounded)) <= 1
+    fp32_error = np.abs(result.astype(np.float64) - expected) <= 2**-20 * np.abs(expected).max()
+    assert (one_step | fp32_error).all()
     np.testing.assert_allclose(result.astype(np.float64), expected, rtol=2e-2, atol=2e-2)
 
 

@@ -61,7 +61,7 @@ class LoopOp(SharedLoopOp):
 
 @irdl_op_definition
 class DynamicLoopOp(IRDLOperation):
-    """A loop with a runtime upper bound, in canonical form: from 0 in steps of 1. `penguin.dynamic_loop %i to %n { … }`"""
+    """A loop with a runtime upper bound, from 0 in steps of 1: `penguin.dynamic_loop %i to %n { … }`."""
 
     name = "penguin.dynamic_loop"
 

@@ -80,9 +80,9 @@ def _kernel(kernel: KernelOp, layout: Layout | None) -> KlrFile:
 
 
 def _only(parent: Operation, kind: type[T]) -> list[T]:
-    """Returns the ops of the one block of `parent`, which all have to be of a kind."""
+    """Returns the ops inside `parent`, which all have to be of a kind."""
     found: list[T] = []
-    for op in parent.regions[0].block.ops:
+    for op in (op for block in parent.regions[0].blocks for op in block.ops):
         if not isinstance(op, kind):
             raise _fail(op, f"has no place in a KLR file, where {parent.name} holds {kind.name} only")
         found.append(op)

@@ -1,14 +1,14 @@
 """The descriptor of an instruction: what it requires, computes and costs, the same in every dialect."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import Engine, MemorySpace
 from nki_mlir.isa.numerics import read
-from nki_mlir.isa.operands import Operands
-from nki_mlir.isa.rules import DtypeAvailable, OnEngine, Rule, SinceTarget
+from nki_mlir.isa.operands import Operand, Operands
+from nki_mlir.isa.rules import DtypeAvailable, OnEngine, RoleRule, Rule, SinceTarget, check_all
 from nki_mlir.isa.target import Target
 
 Array: TypeAlias = Any
@@ -18,8 +18,8 @@ Run: TypeAlias = Callable[..., Any]
 """Called with one argument a role, in the descriptor's order: a numpy view, a Python number, a tuple of these for a
 variadic role, or None. Writes the outputs in place.
 
-The first dimension of a view on chip is the partition (a DMA may have several partition dimensions). An instruction that
-leaves some elements of its output alone returns the booleans, in the output's shape, that tell which ones it wrote."""
+The first dimension of a view on chip is the partition (a DMA may have several partition dimensions). An instruction
+that leaves some elements of its output alone returns the booleans, in the output's shape, that tell which it wrote."""
 
 
 class Accumulators(Protocol):
@@ -54,6 +54,51 @@ class Evaluation:
         return self.parameters.get(name)
 
 
+class _Plan(NamedTuple):
+    """The rules of an instruction that apply to a target, sorted for speed.
+
+    Most rules look at each operand of a role on its own, and the same operands come again and again, so an operand
+    remembers by a bit that it satisfies a group of such rules.
+    """
+
+    target: Target | None
+    groups: tuple[tuple[str, int, tuple[RoleRule, ...]], ...]
+    others: tuple[Rule, ...]
+
+    def holds(self, operands: Operands) -> bool:
+        """Whether all the rules hold."""
+        roles, target = operands.roles, self.target
+        for role, bit, rules in self.groups:
+            found = roles.get(role)
+            if found is None:
+                continue
+            for operand in (found,) if isinstance(found, Operand) else found:
+                if operand.passed & bit or operand.space is None:
+                    continue
+                for rule in rules:
+                    if rule.check_one(operand, target) is not None:
+                        return False
+                operand.passed |= bit
+        for rule in self.others:  # noqa: SIM110, a loop is faster than a generator
+            if rule.check(operands, target) is not None:
+                return False
+        return True
+
+
+_BITS: dict[tuple[Target | None, tuple[RoleRule, ...]], int] = {}
+"""The bit of each group of rules of one operand, by the target and the rules without the roles they are given for."""
+
+
+def _plan(roles: tuple[str, ...], rules: tuple[Rule, ...], target: Target | None) -> _Plan:
+    applicable = [rule for rule in rules if rule.applies(target)]
+    groups: list[tuple[str, int, tuple[RoleRule, ...]]] = []
+    for role in roles:
+        group = tuple(rule for rule in applicable if isinstance(rule, RoleRule) and role in rule.roles)
+        key = target, tuple(replace(rule, roles=()) for rule in group)
+        groups.append((role, _BITS.setdefault(key, 1 << len(_BITS)), group))
+    return _Plan(target, tuple(groups), tuple(rule for rule in applicable if not isinstance(rule, RoleRule)))
+
+
 @dataclass(frozen=True)
 class Instruction:
     """One instruction of the hardware.
@@ -80,8 +125,8 @@ class Instruction:
     since: Target | None = None
     accumulates: bool = False
     role_names: tuple[str, ...] = field(init=False)
-    _applicable: dict[Target | None, tuple[Rule, ...]] = field(
-        init=False, repr=False, compare=False, default_factory=dict[Target | None, tuple[Rule, ...]]
+    _plans: dict[Target | None, _Plan] = field(
+        init=False, repr=False, compare=False, default_factory=dict[Target | None, _Plan]
     )
 
     def __post_init__(self) -> None:
@@ -93,14 +138,10 @@ class Instruction:
 
     def violation(self, operands: Operands, target: Target | None) -> tuple[str, Rule] | None:
         """Returns (what is wrong, the rule that it breaks) of the first rule that does not hold, or None."""
-        rules = self._applicable.get(target)
-        if rules is None:
-            rules = self._applicable[target] = tuple(rule for rule in self.rules if rule.applies(target))
-        for rule in rules:
-            found = rule.check(operands, target)
-            if found is not None:
-                return found, rule
-        return None
+        plan = self._plans.get(target)
+        if plan is None:
+            plan = self._plans[target] = _plan(self.role_names, self.rules, target)
+        return None if plan.holds(operands) else check_all(self.rules, operands, target)
 
     @property
     def required(self) -> tuple[str, ...]:

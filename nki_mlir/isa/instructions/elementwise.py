@@ -64,7 +64,11 @@ def _tensor_tensor(e: Evaluation) -> Run:
     op: AluOp = e.op
     if op.is_bitwise or exact_integers(e, op, "dst", "data1", "data2"):
         integer, store = integer_alu(op, e.dtypes["data1"]), writer(e.dtypes["dst"])
-        return lambda dst, a, b: store(dst, integer(like(dst, a), like(dst, b)))
+
+        def exact(dst: Array, a: Array, b: Array) -> None:
+            store(dst, integer(like(dst, a), like(dst, b)))
+
+        return exact
     function = alu(op)
     if e.dtypes["dst"] is Dtype.F32:
 
@@ -73,7 +77,11 @@ def _tensor_tensor(e: Evaluation) -> Run:
 
         return direct
     write = writer(e.dtypes["dst"])
-    return lambda dst, a, b: write(dst, function(fp32(like(dst, a)), fp32(like(dst, b))))
+
+    def run(dst: Array, a: Array, b: Array) -> None:
+        write(dst, function(fp32(like(dst, a)), fp32(like(dst, b))))
+
+    return run
 
 
 def _tensor_tensor_cycles(operands: Operands, target: Target) -> int:
@@ -115,7 +123,11 @@ TENSOR_TENSOR = Instruction(
 def _step(op: AluOp, reverse: bool) -> Any:
     """Returns f(x, operand, out=None) of one operator of a tensor-scalar instruction, operands swapped if reversed."""
     function = alu(op)
-    return (lambda x, operand, out=None: function(operand, x, out)) if reverse else function
+
+    def swapped(x: Any, operand: Any, out: Array | None = None) -> Any:
+        return function(operand, x, out)
+
+    return swapped if reverse else function
 
 
 def _vector(dst: Array, operand: Any) -> Any:
@@ -236,7 +248,11 @@ SCALAR_TENSOR_TENSOR = Instruction(
 
 def _reciprocal(e: Evaluation) -> Run:
     write, function = writer(e.dtypes["dst"]), alu(AluOp.RECIPROCAL)
-    return lambda dst, data: write(dst, function(fp32(like(dst, data)), None))
+
+    def run(dst: Array, data: Array) -> None:
+        write(dst, function(fp32(like(dst, data)), None))
+
+    return run
 
 
 RECIPROCAL = Instruction(

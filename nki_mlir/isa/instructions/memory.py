@@ -19,12 +19,12 @@ from nki_mlir.isa.numerics import constant, writer
 from nki_mlir.isa.operands import Operands
 from nki_mlir.isa.rules import (
     HBM,
-    DmaCast,
-    InMemory,
-    InsideStorage,
     Aligned,
     DistinctDestination,
+    DmaCast,
     ImmediateFits,
+    InMemory,
+    InsideStorage,
     NotInPsumOn,
     PartitionLimit,
     Rule,
@@ -83,7 +83,11 @@ def copy_or_cast(e: Evaluation, source: str) -> Run:
 
         return copy
     write = writer(e.dtypes["dst"])
-    return lambda dst, src: write(dst, fp32(like(dst, src)))
+
+    def cast(dst: Array, src: Array) -> None:
+        write(dst, fp32(like(dst, src)))
+
+    return cast
 
 
 TENSOR_COPY = Instruction(

@@ -103,7 +103,11 @@ def _partition_reduce(e: Evaluation) -> Run:
     op: AluOp = e.op
     write, dtype = writer(e.dtypes["dst"]), e.dtypes["data"]
     if op.is_bitwise:
-        return lambda dst, data: write(dst, _bitwise_reduce(op, dtype, data, (0,)).reshape(dst.shape))
+
+        def bitwise(dst: Array, data: Array) -> None:
+            write(dst, _bitwise_reduce(op, dtype, data, (0,)).reshape(dst.shape))
+
+        return bitwise
     reduce = alu_reduce(AluOp.ADD if op is AluOp.AVERAGE else op)
 
     def run(dst: Array, data: Array) -> None:

@@ -143,8 +143,8 @@ def _body(op: klr.BodyOp, conversion: Conversion) -> Sequence[Operation]:
     entered, joined = _flow(blocks)
     made: list[Block] = []
     conversion.labels = {}
-    for block, following in zip(blocks, [*blocks[1:], None], strict=True):
-        inside = _take(block, following in joined, conversion)
+    for number, block in enumerate(blocks, 1):
+        inside = _take(block, number < len(blocks) and blocks[number] in joined, conversion)
         if block in joined:
             for inner in list(inside.ops):
                 inner.detach()

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import itertools
+import sys
 from collections import deque
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from toy_kernel import Toy, check, flat, pieces, run
 
 from nki_mlir.frontend.errors import NKIIndexError, NKISyntaxError
-from nki_mlir.frontend.loops import KernelRange, LoopInt, loop_of, programs
+from nki_mlir.frontend.loops import KernelRange, LoopInt, failed_loops, loop_of, programs
 from nki_mlir.frontend.symbolic import Sym
 
 PROGRAMS: list[Any] = []
@@ -189,6 +190,22 @@ def _helper(k: Toy, row: Any, depth: int) -> None:
 def helper_and_recursion(k: Toy) -> None:
     for i in k.affine(4):
         _helper(k, i, 1)
+
+
+@program((0, 2), (0, 3), (0, 2))
+def spelled_in_other_ways(k: Toy) -> None:
+    # fmt: off
+    for i in (
+        k.affine(2)
+    ):
+        k.op("load", k.x[i])
+    indices = k.affine(3)
+    for (i) in indices: k.op("load", k.x[i])  # noqa: E701
+    for i in {True: k.affine(2)}[
+        True
+    ]:
+        k.op("load", k.x[i])
+    # fmt: on
 
 
 @program((0, 4))
@@ -677,6 +694,31 @@ def test_bounds_error_names_its_iterations() -> None:
 
 
 @pytest.mark.parametrize("rolling", [True, False])
+def test_loops_of_an_exception(rolling: bool) -> None:
+    """The loops that an exception has left, but not one that had ended before by `break`."""
+
+    def inner(k: Toy, row: Any) -> None:
+        for j in k.affine(2, 12, 2):
+            for m in k.affine(3):
+                if m > 0:
+                    break
+            if row == 2 and j >= 6:
+                raise KeyError
+
+    def kernel(k: Toy) -> None:
+        for i in k.affine(4):
+            inner(k, i)
+
+    toy, error = run(kernel, rolling)
+    assert error is not None
+    loops = failed_loops(toy, error.__traceback__)
+    assert [(loop.name, loop.bounds, loop.start + loop.step * loop.bounds[0]) for loop in loops] == [
+        ("i", (2, 3), 2),
+        ("j", (2, 3), 6),
+    ]
+
+
+@pytest.mark.parametrize("rolling", [True, False])
 def test_tile_out_of_scope(rolling: bool) -> None:
     _, error = run(tile_after_the_loop, rolling)
     assert isinstance(error, NKISyntaxError)
@@ -730,6 +772,16 @@ def test_without_source_loops_unroll() -> None:
     namespace: dict[str, Any] = {}
     exec(text, namespace)
     assert pieces(check(namespace["program"]).root) == []
+
+
+def test_loops_roll_under_a_debugger() -> None:
+    before = sys.gettrace()
+    sys.settrace(lambda frame, event, argument: None)
+    try:
+        toy = check(plain)
+    finally:
+        sys.settrace(before)
+    assert pieces(toy.root) == [(0, 8)]
 
 
 def test_range_protocol() -> None:

@@ -1,0 +1,22 @@
+"""`neuronxcc.nki.compiler`: options of kernels, scopes, memories."""
+
+from nki_mlir.frontend.decorators import (
+    allocation_scope,
+    enable_stack_allocator,
+    force_auto_alloc,
+    multi_buffer,
+    no_reorder,
+    skip_middle_end_transformations,
+)
+from nki_mlir.nki_legacy.allocation import psum, sbuf
+
+__all__ = [
+    "allocation_scope",
+    "enable_stack_allocator",
+    "force_auto_alloc",
+    "multi_buffer",
+    "no_reorder",
+    "psum",
+    "sbuf",
+    "skip_middle_end_transformations",
+]

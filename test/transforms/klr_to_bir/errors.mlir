@@ -1,0 +1,129 @@
+// RUN: nki-opt %s -p convert-klr-to-bir --split-input-file --verify-diagnostics --allow-unregistered-dialect
+
+klr.kernel @k {
+  klr.body 0 {
+    klr.block "main.1" {
+      // expected-error @+1 {{'klr.dma_transpose' op has no lowering to BIR}}
+      "klr.dma_transpose"() : () -> ()
+    }
+  }
+}
+
+// -----
+
+// expected-error @+1 {{'klr.kernel' op lists 'x' among its inputs, but no body has a tensor of that name}}
+klr.kernel @k attributes {inputs = ["x"]} {
+  klr.body 0 {
+  }
+}
+
+// -----
+
+// expected-error @+1 {{'klr.kernel' op lists 'y' among its outputs, but no body has a tensor of that name}}
+klr.kernel @k attributes {outputs = ["y"]} {
+  klr.body 0 {
+  }
+}
+
+// -----
+
+// expected-error @+1 {{'klr.kernel' op has two bodies for core 1}}
+klr.kernel @k {
+  klr.body 1 {
+  }
+  klr.body 1 {
+  }
+}
+
+// -----
+
+klr.kernel @k {
+  // expected-error @+1 {{'klr.body' op has two blocks with the label 'a'}}
+  klr.body 0 {
+    klr.block "a" {
+    }
+    klr.block "a" {
+    }
+  }
+}
+
+// -----
+
+klr.kernel @k {
+  // expected-error @+1 {{'klr.body' op has no block 'b', to which block 'a' branches}}
+  klr.body 0 {
+    klr.block "a" {
+      klr.cmp_branch always {true_label = "b"}
+    }
+  }
+}
+
+// -----
+
+klr.kernel @k {
+  // expected-error @+1 {{'klr.body' op has no block 'c', to which block 'a' branches}}
+  klr.body 0 {
+    %r = klr.register "r"
+    klr.block "a" {
+      klr.cmp_branch eq_imm ins(left = %r, right = 0 : i32) {true_label = "a", false_label = "c"}
+    }
+  }
+}
+
+// -----
+
+klr.kernel @k {
+  klr.body 0 {
+    %r = klr.register "r"
+    klr.block "a" {
+      // expected-error @+1 {{'klr.cmp_branch' op must be the last statement of a block}}
+      klr.cmp_branch always {true_label = "a"}
+      klr.register_move outs(%r) ins(0 : i32)
+    }
+  }
+}
+
+// -----
+
+klr.kernel @k {
+  // expected-error @+1 {{'klr.body' op has a conditional branch in block 'a', which keeps the order of its instructions}}
+  klr.body 0 {
+    %r = klr.register "r"
+    klr.block "a" no_reorder {
+      klr.cmp_branch eq_imm ins(left = %r, right = 0 : i32) {true_label = "a", false_label = "a"}
+    }
+  }
+}
+
+// -----
+
+klr.kernel @k {
+  // expected-error @+1 {{'klr.body' op holds 'klr.register_move' outside of its blocks}}
+  klr.body 0 {
+    %r = klr.register "r"
+    klr.register_move outs(%r) ins(0 : i32)
+  }
+}
+
+// -----
+
+klr.kernel @k {
+  // expected-error @+1 {{'klr.body' op has a second tensor 'v' in the buffer 't', which has no lowering to BIR}}
+  klr.body 0 {
+    %t = klr.tensor "t" : !nki.mem<sbuf 128x64xf32>
+    %v = klr.tensor "v" {address_name = "t"} : !nki.mem<sbuf 128x128xbf16>
+  }
+}
+
+// -----
+
+klr.kernel @k {
+  klr.body 0 {
+    %a = klr.tensor "a" : !nki.mem<sbuf 128x64xf32>
+    %b = klr.tensor "b" : !nki.mem<sbuf 64x128xf32>
+    klr.block "main.1" {
+      // expected-error @+1 {{'klr.transpose' op transposes 128 x 64 elements from sbuf to sbuf, but engine pe transposes at most 128 x 128 from sbuf to psum, engine dve at most 32 x 32}}
+      klr.transpose outs(%b[0 : 64 | 0 : 128] f32) ins(%a[0 : 128 | 0 : 64] f32)
+    }
+  }
+}

@@ -1,0 +1,26 @@
+// RUN: nki-opt %s -p unroll --split-input-file --verify-diagnostics --allow-unregistered-dialect
+
+bir.module @m {
+  bir.func @f {
+    bir.loop %i = 0 to 2 step 1 affine {
+      // expected-error @+1 {{'test.use' op stands in a loop, of which only instructions, storage and loops can be unrolled}}
+      "test.use"(%i) : (!nki.iv) -> ()
+    }
+  }
+}
+
+// -----
+
+// expected-error @unknown {{unrolling gives 30000003 instructions, at most 25000000 are allowed}}
+bir.module @m {
+  bir.func @f {
+    %t = bir.tensor "t" : !nki.mem<sbuf 128x64xf32>
+    bir.loop %i = 0 to 1000000000 step 100 affine {
+      bir.memset outs(%t[0 : 128 | 0 : 64] f32) ins(0.0 : f32)
+      bir.memset outs(%t[0 : 128 | 0 : 64] f32) ins(0.0 : f32)
+      bir.loop %j = 0 to 1 step 1 affine {
+        bir.memset outs(%t[0 : 128 | 0 : 64] f32) ins(0.0 : f32)
+      }
+    }
+  }
+}

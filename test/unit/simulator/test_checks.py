@@ -1,0 +1,464 @@
+"""Every check of the simulator: its exact message at the first program that breaks it, silence at its boundary."""
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from bir_programs import parsed, program, run
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin
+from xdsl.parser import Parser
+
+from nki_mlir.diagnostics import Location, NkiError
+from nki_mlir.isa.target import parse_target
+from nki_mlir.simulator import simulate
+
+T = '%t = bir.tensor "t" at <0, 0> : !nki.mem<sbuf 4x8xf32>'
+U = '%u = bir.tensor "u" at <0, 64> : !nki.mem<sbuf 4x8xf32>'
+A = '%a = bir.tensor "a" kind external_input : !nki.mem<hbm 4x8xf32>'
+Y = '%y = bir.tensor "y" kind external_output : !nki.mem<hbm 4x8xf32>'
+WHOLE = "[0 : 4 | 0 : 8] f32"
+HBM = "[0 : 8*4, 8] f32"
+DATA = np.arange(32, dtype=np.float32).reshape(4, 8)
+
+
+def load(target: str = "t", access: str = WHOLE, source: str = HBM) -> str:
+    return f'bir.load "load" outs(%{target}{access}) ins(%a{source})'
+
+
+def save(source: str = "t", access: str = WHOLE, target: str = HBM) -> str:
+    return f'bir.save "save" outs(%y{target}) ins(%{source}{access})'
+
+
+def lines(*parts: str) -> str:
+    return "\n".join(parts)
+
+
+def fails(body: str, message: str, line: int, inputs: Any = None, **options: Any) -> NkiError:
+    """Asserts that a program fails with a message at a line of test.mlir, counted from its first line, 2."""
+    given = {"a": DATA} if inputs is None else inputs
+    with pytest.raises(NkiError) as caught:
+        run(body, inputs=given, **options)
+    assert str(caught.value) == message
+    assert isinstance(caught.value.location, Location)
+    assert (caught.value.location.file, caught.value.location.line) == ("test.mlir", line)
+    return caught.value
+
+
+def test_a_program_that_breaks_nothing() -> None:
+    result = run(lines(A, Y, T, load(), save()), inputs={"a": DATA})
+    assert np.array_equal(result.outputs["y"], DATA)
+    assert list(result.outputs) == ["y"]
+    assert result.inputs == {}
+
+
+# Never written ----------------------------------------------------------------------------------------------------
+
+
+def test_reading_what_was_never_written() -> None:
+    body = lines(Y, T, save())
+    fails(
+        body,
+        "'bir.save' op \"save\": src reads 32 of 32 elements of 't' that were never written, the first is element 0 of"
+        " partition 0",
+        4,
+        {},
+    )
+    assert np.array_equal(run(body, poison=False).outputs["y"], np.zeros((4, 8), np.float32))
+
+
+def test_reading_one_element_too_many() -> None:
+    start = lines(A, Y, T, load(access="[1 : 3 | 2 : 6] f32", source="[0 : 8*3, 6] f32"))
+    fits = save(access="[1 : 3 | 2 : 2*3] f32", target="[0 : 8*3, 3] f32")
+    with pytest.raises(NkiError, match="^output 'y' was written only in part: 23 of 32 elements were not"):
+        run(lines(start, fits), inputs={"a": DATA})
+    too_many = save(access="[1 : 3 | 1 : 3*3] f32", target="[0 : 8*3, 3] f32")
+    fails(
+        lines(start, too_many),
+        "'bir.save' op \"save\": src reads 3 of 9 elements of 't' that were never written, the first is element 1 of"
+        " partition 1",
+        6,
+    )
+
+
+def test_a_repeated_element_counts_once() -> None:
+    body = lines(Y, T, save(access="[0 : 4 | 3 : 0*8] f32"))
+    fails(
+        body,
+        "'bir.save' op \"save\": src reads 4 of 4 elements of 't' that were never written, the first is element 3 of"
+        " partition 0",
+        4,
+        {},
+    )
+
+
+def test_bytes_count_not_elements() -> None:
+    """Half of an fp32 element written as bf16 leaves the other half unwritten."""
+    half = 'bir.memset "half" outs(%t[0 : 4 | 0 : 2*8] bf16) ins(1.0 : f32)'
+    other = 'bir.memset "other" outs(%t[0 : 4 | 1 : 2*8] bf16) ins(1.0 : f32)'
+    fails(
+        lines(Y, T, half, save()),
+        "'bir.save' op \"save\": src reads 32 of 32 elements of 't' that were never written, the first is element 0 of"
+        " partition 0",
+        5,
+        {},
+    )
+    assert run(lines(Y, T, half, other, save())).outputs["y"].view(ml_dtypes.bfloat16).tolist() == [[1.0] * 16] * 4
+
+
+def test_storages_at_one_address_share_bytes() -> None:
+    alias = '%v = bir.tensor "v" at <0, 4> : !nki.mem<sbuf 4x4xf32>'
+    body = lines(A, '%y = bir.tensor "y" kind external_output : !nki.mem<hbm 4x4xf32>', T, alias, load())
+    result = run(
+        lines(body, 'bir.save "save" outs(%y[0 : 4*4, 4] f32) ins(%v[0 : 4 | 0 : 4] f32)'), inputs={"a": DATA}
+    )
+    assert np.array_equal(result.outputs["y"], DATA[:, 1:5])
+
+
+def test_storage_of_a_loop_begins_anew_in_every_iteration() -> None:
+    body = lines(
+        A, Y, "bir.loop %i = 0 to 2 step 1 affine {", T, load() + " when(-1*%i ge 0)", save(), "}"
+    )
+    error = fails(
+        body,
+        "'bir.save' op \"save\": src reads 32 of 32 elements of 't' that were never written, the first is element 0 of"
+        " partition 0",
+        7,
+    )
+    assert error.__notes__ == ["in the iteration %i = 1"]
+    outside = lines(A, Y, T, "bir.loop %i = 0 to 2 step 1 affine {", load() + " when(-1*%i ge 0)", save(), "}")
+    assert np.array_equal(run(outside, inputs={"a": DATA}).outputs["y"], DATA)
+
+
+def test_a_predicated_copy_writes_only_where_it_copies() -> None:
+    mask = '%m = bir.tensor "m" at <0, 256> : !nki.mem<sbuf 4x8xu8>'
+    ramp = (
+        'bir.iota "ramp" outs(%m[0 : 4 | 0 : 8] u8)'
+        " {pattern = #nki.pattern<1*8>, offset = 0 : i64, channel_multiplier = 0 : i64}"
+    )
+    copy = 'bir.copy_predicated "copy" outs(%t[0 : 4 | 0 : 8] f32) ins(1.0 : f32, %m[0 : 4 | 0 : 8] u8)'
+    fails(
+        lines(Y, T, mask, ramp, copy, save()),
+        "'bir.save' op \"save\": src reads 4 of 32 elements of 't' that were never written, the first is element 0 of"
+        " partition 0",
+        7,
+        {},
+    )
+
+
+def test_accumulating_needs_something_to_add_to() -> None:
+    tiles = '%p = bir.tensor "p" at <0, 0> : !nki.mem<psum 4x8xf32>'
+    fill = lines(*(f"bir.memset outs(%{name}{WHOLE}) ins(1.0 : f32)" for name in "tu"))
+    ins = f"ins(%t[0 : 4 | 0 : 4] f32, %u{WHOLE})"
+
+    def body(flag: str) -> str:
+        return lines(Y, T, U, tiles, fill, f'bir.matmult "mm" outs(%p{WHOLE}) {ins} params(accumulate = {flag})', save("p"))
+
+    fails(
+        body("1"),
+        "'bir.matmult' op \"mm\": dst reads 32 of 32 elements of 'p' that were never written, the first is element 0"
+        " of partition 0",
+        8,
+        {},
+    )
+    assert run(body("0")).outputs["y"].tolist() == [[4.0] * 8] * 4
+
+
+# Outputs ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("poison", [True, False])
+def test_an_output_that_is_never_written(poison: bool) -> None:
+    fails(lines(A, Y, T, load()), "output 'y' was never written", 3, poison=poison)
+
+
+def test_an_output_that_is_written_in_part() -> None:
+    part = save(access="[0 : 4 | 0 : 7] f32", target="[0 : 8*4, 7] f32")
+    fails(
+        lines(A, Y, T, load(), part),
+        "output 'y' was written only in part: 4 of 32 elements were not, the first is [0, 7]",
+        3,
+    )
+    assert run(lines(A, Y, T, load(), part), inputs={"a": DATA}, poison=False).outputs["y"][0, 6] == 6.0
+
+
+# Bounds -----------------------------------------------------------------------------------------------------------
+
+
+def unverified(body: str) -> Any:
+    """Returns a module that need not verify."""
+    from nki_mlir.dialects.bir import Bir
+    from nki_mlir.dialects.nki import NKI
+
+    context = Context()
+    for dialect in (Builtin, NKI, Bir):
+        context.load_dialect(dialect)
+    return Parser(context, program(body)).parse_module()
+
+
+@pytest.mark.parametrize(
+    "access, message",
+    [
+        ("[0 : 4 | 1 : 8] f32", "dst reaches element 8 of a partition of 't', which has 8 elements [X-FMAX]"),
+        ("[0 : 4 | 6 : -1*8] f32", "dst reaches element -1 of a partition of 't', which has 8 elements [X-FMAX]"),
+        ("[1 : 4 | 0 : 8] f32", "dst reaches partition 4 of 't', which has 4 partitions [X-FMAX]"),
+        ("[0 : 4 | 0 : 17] bf16", "dst reaches element 16 of a partition of 't', which has 16 elements [X-FMAX]"),
+    ],
+)
+def test_constant_accesses_out_of_bounds(access: str, message: str) -> None:
+    for poison in (True, False):
+        with pytest.raises(NkiError) as caught:
+            simulate(unverified(lines(A, T, load(access=access))), {"a": DATA}, poison=poison)
+        assert str(caught.value) == f"'bir.load' op \"load\": {message}"
+
+
+def test_hbm_accesses_out_of_bounds() -> None:
+    with pytest.raises(NkiError) as caught:
+        simulate(unverified(lines(A, T, load(source="[1 : 8*4, 8] f32"))), {"a": DATA})
+    assert str(caught.value) == "'bir.load' op \"load\": src reaches element 32 of 'a', which has 32 elements [X-FMAX]"
+
+
+@pytest.mark.parametrize("poison", [True, False])
+def test_a_register_leads_out_of_bounds(poison: bool) -> None:
+    def body(value: int) -> str:
+        move = f'bir.register_move "move" outs(%r) ins({value} : i32)'
+        return lines(
+            A, Y, '%r = bir.register "r"', T, move, load(access="[0 : 4 | 0 : 4] f32", source="[4*%r : 8*4, 4] f32"),
+            load(access="[0 : 4 | 4 : 4] f32", source="[0 : 8*4, 4] f32"), save(),
+        )  # fmt: skip
+
+    got = run(body(1), inputs={"a": DATA}, poison=poison).outputs["y"]
+    assert np.array_equal(got[:, :4], DATA[:, 4:])
+    for value, element in ((2, 35), (-1, -4)):
+        fails(
+            body(value),
+            f"'bir.load' op \"load\": src reaches element {element} of 'a', which has 32 elements [X-FMAX]",
+            7,
+            poison=poison,
+        )
+
+
+def test_a_block_out_of_bounds() -> None:
+    def body(value: int) -> str:
+        move = f"bir.register_move outs(%r) ins({value} : i32)"
+        blocks = '%b = bir.tensor "b" at <0, 512>, <>, <32, 0> : !nki.mem<sbuf 4x8xf32, blocks 3>'
+        return lines(A, Y, '%r = bir.register "r"', blocks, move, load("b", "{%r}" + WHOLE), save("b", "{%r}" + WHOLE))
+
+    for value in range(3):
+        assert np.array_equal(run(body(value), inputs={"a": DATA}).outputs["y"], DATA)
+    fails(body(3), "'bir.load' op \"load\": dst accesses block 3 of 'b', which has 3 [X-FMAX]", 7)
+
+
+@pytest.mark.parametrize("poison", [True, False])
+def test_a_mask_shrinks_an_access(poison: bool) -> None:
+    """Rows 0 to 5 of 6 in tiles of 4: the second tile has 2, a third one nothing."""
+
+    def body(rows: int, other: int) -> str:
+        mask, second = f"min(4, -4*%i + {rows})", f"min(4, -4*%i + {other})"
+        return lines(
+            '%a = bir.tensor "a" kind external_input : !nki.mem<hbm 6x8xf32>',
+            '%y = bir.tensor "y" kind external_output : !nki.mem<hbm 6x8xf32>',
+            T,
+            "bir.loop %i = 0 to 3 step 1 affine {",
+            f'bir.load "load" outs(%t[0 : {mask} | 0 : 8] f32) ins(%a[32*%i : 8*{second}, 8] f32)',
+            f'bir.save "save" outs(%y[32*%i : 8*{mask}, 8] f32) ins(%t[0 : {mask} | 0 : 8] f32)',
+            "}",
+        )
+
+    data = np.arange(48, dtype=np.float32).reshape(6, 8)
+    assert np.array_equal(run(body(6, 6), inputs={"a": data}, poison=poison).outputs["y"], data)
+    fails(
+        body(6, 7),
+        "'bir.load' op \"load\": src reaches element 55 of 'a', which has 48 elements [X-FMAX]",
+        6,
+        {"a": data},
+        poison=poison,
+    )
+    fails(
+        body(6, 5),
+        "'bir.load' op \"load\": src accesses 8 elements, dst accesses 16 [DMA-COUNT]",
+        6,
+        {"a": data},
+        poison=poison,
+    )
+
+
+# Inputs -----------------------------------------------------------------------------------------------------------
+
+
+def test_wrong_inputs() -> None:
+    body = lines(A, '%b = bir.tensor "b" kind external_input : !nki.mem<hbm 2xbf16>', Y, T, load(), save())
+    b = np.zeros(2, ml_dtypes.bfloat16)
+    assert np.array_equal(run(body, inputs={"a": DATA, "b": b}).outputs["y"], DATA)
+    fails(body, "input 'a' of type float32[4, 8] was not given (2 inputs are missing: a, b)", 2, {})
+    fails(body, "input 'b' of type bfloat16[2] was not given", 3, {"a": DATA})
+    fails(body, "input 'b' must be bfloat16[2], got float32[2]", 3, {"a": DATA, "b": np.zeros(2, np.float32)})
+    fails(body, "input 'a' must be float32[4, 8], got float32[8, 4]", 2, {"a": DATA.T, "b": b})
+    with pytest.raises(NkiError, match=r"^unknown input 'aa'; did you mean 'a'\?$"):
+        run(body, inputs={"a": DATA, "b": b, "aa": b})
+    with pytest.raises(NkiError, match=r"^the program has no inputs, got 'a'$"):
+        run("", inputs={"a": DATA})
+
+
+def test_inputs_are_not_changed_and_written_ones_are_returned() -> None:
+    body = lines(A, T, load(), 'bir.save "save" outs(%a[0 : 4, 8*8] f32) ins(%t[0 : 4 | 0 : 8] f32)')
+    body = lines(A, T, load(), 'bir.save "save" outs(%a[0 : 8, 8*4] f32) ins(%t[0 : 4 | 0 : 8] f32)')
+    before = DATA.copy()
+    result = run(body, inputs={"a": before})
+    assert np.array_equal(before, DATA)
+    assert list(result.inputs) == ["a"]
+    assert np.array_equal(result.inputs["a"].reshape(-1), DATA.reshape(4, 8).reshape(8, 4).T.T.reshape(-1)[_order()])
+
+
+def _order() -> np.ndarray:
+    """Where each element of `a` comes from when rows of 8 are written as columns of 8, 4 apart."""
+    order = np.empty(32, np.int64)
+    for k in range(32):
+        order[8 * 0 + (k // 4) * 1 + (k % 4) * 8] = k
+    return order
+
+
+def test_strided_inputs_of_any_layout() -> None:
+    body = lines(A, Y, T, load(), save())
+    assert np.array_equal(run(body, inputs={"a": np.asfortranarray(DATA)}).outputs["y"], DATA)
+    assert np.array_equal(run(body, inputs={"a": DATA[::-1]}).outputs["y"], DATA[::-1])
+
+
+def test_constants_may_be_given() -> None:
+    body = lines(A.replace("external_input", "const"), Y, T, load(), save())
+    assert np.array_equal(run(body, inputs={"a": DATA}).outputs["y"], DATA)
+    fails(
+        body,
+        "'bir.load' op \"load\": src reads 32 of 32 elements of 'a' that were never written, the first is element 0",
+        5,
+        {},
+    )
+
+
+# What cannot run --------------------------------------------------------------------------------------------------
+
+
+def test_huge_storage_is_refused_before_it_is_allocated() -> None:
+    body = '%h = bir.tensor "h" : !nki.mem<hbm 1048576x1048576xf32>'
+    with pytest.raises(NkiError, match=r"storage 'h' takes 8 TiB and all storage together 8 TiB, the simulator may use"):
+        run(body)
+    with pytest.raises(NkiError, match=r"storage 'h' takes 4 TiB and"):
+        run(body, poison=False)
+
+
+def test_a_place_outside_the_chip() -> None:
+    def body(address: int) -> str:
+        return f'%t = bir.tensor "t" at <0, {address}> : !nki.mem<psum 128x512xf32>'
+
+    run(body(14336))
+    fails(
+        body(14340),
+        "'bir.tensor' op \"t\": 2048 bytes a partition at address 14340 end at 16388, a partition of psum has 16384"
+        " bytes on trn3",
+        2,
+        {},
+    )
+    with pytest.raises(NkiError, match="a partition of psum has 8192 bytes on inf1"):
+        run(body(8192), target=parse_target("inf1"))
+
+
+def test_meaningless_functions_are_refused_by_name() -> None:
+    fails(
+        lines(T, f'bir.activation lrelu "act" outs(%t{WHOLE}) ins(%t{WHOLE})'),
+        "'bir.activation' op \"act\": activation function 'lrelu' has no published meaning, so it cannot be evaluated",
+        3,
+        {},
+    )
+
+
+def test_transpose_mode_without_an_identity() -> None:
+    psum = '%p = bir.tensor "p" at <0, 0> : !nki.mem<psum 4x4xf32>'
+    square = "[0 : 4 | 0 : 4] f32"
+    error = fails(
+        lines(T, psum, f"bir.memset outs(%t{WHOLE}) ins(1.0 : f32)",
+              f'bir.matmult is_transpose "tr" outs(%p{square}) ins(%t{square}, %t{square})'),
+        "'bir.matmult' op \"tr\": is_transpose moves data, so stationary or moving must be an identity matrix [BIR035]",
+        5,
+        {},
+    )  # fmt: skip
+    assert error.rule == "BIR035"
+
+
+def test_inputs_on_chip_are_refused() -> None:
+    fails(
+        '%t = bir.tensor "t" kind external_input : !nki.mem<sbuf 4x8xf32>',
+        "'t' of kind external_input is in sbuf, inputs and outputs are in hbm",
+        2,
+        {},
+    )
+
+
+def test_programs_that_do_not_end() -> None:
+    body = lines(
+        '%r = bir.register "r"',
+        "bir.register_move outs(%r) ins(1 : i32)",
+        '"bir.do_while"(%r) ({',
+        "}) : (!nki.reg) -> ()",
+    )
+    fails(body, "'bir.do_while' op: the program takes more than 1000 iterations of loops and branches", 4, {}, most_iterations=1000)
+    with pytest.raises(NkiError, match="more than 100000000 iterations"):
+        run("bir.loop %i = 0 to 9223372036854775807 step 1 affine { }")
+
+
+def test_other_dialects_are_refused_by_name() -> None:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from nki_mlir.dialects.klr import Klr
+    from nki_mlir.dialects.nki import NKI
+    from nki_mlir.dialects.penguin import Penguin
+
+    context = Context(allow_unregistered=True)
+    for dialect in (Builtin, NKI, Penguin, Klr):
+        context.load_dialect(dialect)
+    for text, message in {
+        "penguin.module @m { }": "'penguin.module' op: the simulator runs BIR, lower the penguin dialect with"
+        " convert-penguin-to-bir first",
+        '"foo.bar"() : () -> ()': "'builtin.unregistered' op: the operation 'foo.bar' is not registered, so it cannot be"
+        " simulated",
+    }.items():
+        with pytest.raises(NkiError) as caught:
+            simulate(Parser(context, text).parse_module(), {})
+        assert str(caught.value) == message
+    with pytest.raises(NkiError, match=r"^expected one bir.module, found 0$"):
+        simulate(ModuleOp([]), {})
+    with pytest.raises(NkiError, match=r"^expected one bir.module, found 2$"):
+        simulate(parsed("bir.module @a { } bir.module @b { }"), {})
+
+
+def test_no_numpy_warning_gets_out() -> None:
+    """Warnings are errors in this test run: division by zero, overflow and NaN must stay quiet."""
+    body = lines(A, Y, T, load(), f"bir.reciprocal outs(%t{WHOLE}) ins(%t{WHOLE})",
+                 f"bir.activation exp outs(%t{WHOLE}) ins(%t{WHOLE}, scale = 1000.0 : f32)",
+                 f"bir.tensor_tensor subtract outs(%t{WHOLE}) ins(%t{WHOLE}, %t{WHOLE})", save())  # fmt: skip
+    assert np.isnan(run(body, inputs={"a": DATA}).outputs["y"][0, 0])
+
+
+def test_several_functions_share_tensors_by_name() -> None:
+    text = f"""bir.module @m {{
+    bir.func @first {{ {A}
+      %s = bir.tensor "s" : !nki.mem<shared_hbm 4x8xf32>
+      {T}
+      {load()}
+      bir.save outs(%s{HBM}) ins(%t{WHOLE})
+    }}
+    bir.func @second {{
+      %s = bir.tensor "s" : !nki.mem<shared_hbm 4x8xf32>
+      {Y}
+      {T}
+      bir.load outs(%t{WHOLE}) ins(%s{HBM})
+      {save()}
+    }} }}"""
+    assert np.array_equal(simulate(parsed(text), {"a": DATA}).outputs["y"], DATA)
+    with pytest.raises(NkiError) as caught:
+        simulate(parsed(text.replace("bir.save outs(%s", "bir.save outs(%a")), {"a": DATA})
+    assert "elements of 's' that were never written" in str(caught.value)
+    other = text.replace('"s" : !nki.mem<shared_hbm 4x8xf32>\n      %y', '"s" : !nki.mem<shared_hbm 8x4xf32>\n      %y')
+    with pytest.raises(NkiError) as caught:
+        simulate(parsed(other), {"a": DATA})
+    assert str(caught.value) == "'s' is float32[8, 4] here and float32[4, 8] elsewhere, but it is one tensor"
