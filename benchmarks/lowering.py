@@ -2,9 +2,9 @@
 
     python benchmarks/lowering.py [--sizes 1000,10000,100000] [--repeat 3]
 
-A function of instructions with two to four operands, three on average, is lowered from Penguin (in loops of 50) and from
-KLR (straight on); one loop of 50 instructions is unrolled; short-lived tensors, some 40 at a time, are placed. Figures
-are medians of CPU time without verification; the collector is off, as the tools set it while IR is built.
+A function of instructions with two to four operands, three on average, is lowered from Penguin (in loops of 50) and
+from KLR (straight on); one loop of 50 instructions is unrolled; short-lived tensors, some 40 at a time, are placed.
+Figures are medians of CPU time without verification; the collector is off, as the tools set it while IR is built.
 """
 
 import argparse

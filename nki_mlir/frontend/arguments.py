@@ -88,6 +88,8 @@ def dtype_of(array: Any, name: str) -> Dtype:
     Raises:
         NKITypeError: NKI has no such type; 64-bit types among them.
     """
+    if isinstance(array.dtype, Dtype):
+        return array.dtype
     try:
         dtype = Dtype.from_api(array.dtype)
     except NkiError:

@@ -314,7 +314,7 @@ def enter(func: Callable[..., Any], context: TraceContext, args: Sequence[Any], 
     except Exception as error:
         place = _place(error.__traceback__)
         if place is not None and not getattr(error, "__notes__", None):
-            error.add_note(f"{place}: in the kernel{_open_loops(context)}")
+            error.add_note(f"{place}: in the kernel{_around(context, error.__traceback__)}")
         raise
 
 
@@ -334,8 +334,13 @@ def _place(traceback: TracebackType | None) -> Location | None:
     return found
 
 
-def _open_loops(context: TraceContext) -> str:
-    shown = [f"{loop.name} in [{loop.bounds[0]}, {loop.bounds[1]})" for loop in context.recorder.loops if loop.var]
+def _around(context: TraceContext, traceback: TracebackType | None) -> str:
+    """Returns the loops around the place of an exception, with the iterations it may have happened in."""
+    shown = [
+        f"{loop.name} in [{loop.bounds[0]}, {loop.bounds[1]})"
+        for loop in loops.failed_loops(context.recorder, traceback)
+        if loop.name
+    ]
     return f", loop {', '.join(shown)}" if shown else ""
 
 
