@@ -41,7 +41,7 @@ def run(name, frontend, directory):
     files = []
     for kind, module in ((FRONTENDS[frontend], trace.build(frontend)), ("bir", bir)):
         path = directory / f"{name}.{frontend}.{kind}.mlir"
-        path.write_text(f"{module}\n")
+        path.write_text(str(module) + "\n")
         files.append(path)
     expected = np.asarray(example.reference(*arrays), np.float64)
     scale = np.maximum(np.abs(expected), 1.0)

@@ -4,19 +4,18 @@ import importlib.util
 import re
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from nki_mlir.diagnostics import Location, NkiError
 from nki_mlir.isa.dtypes import Dtype
-from nki_mlir.isa.target import parse_target
 from nki_mlir.tools.common import ArgumentParser, Console, run_console_script, run_tool
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from nki_mlir.frontend.kernel import Kernel, Trace
+    from nki_mlir.frontend.kernel import Kernel
 
 EXAMPLES = """\
   nki-compile add.py:add --arg a=f32[128,512] --arg b=f32[128,512] --emit bir
@@ -24,7 +23,6 @@ EXAMPLES = """\
   nki-compile add.py:add --arg a=bf16[128,512] --arg b=bf16[128,512] --simulate --input a=a.npy --output-dir out
   nki-compile scale.py:scale --arg x=f32[128,64] --arg factor=2.5 --frontend beta3 --emit penguin
 """
-EMIT = {"penguin": "beta3", "klr": "beta2"}
 _TENSOR = re.compile(r"([A-Za-z]\w*)\[\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)?\s*\]")
 
 
@@ -132,28 +130,25 @@ def kernel_of(module: ModuleType, name: str, path: str) -> "Kernel":
     return jit(found)
 
 
-def compile_trace(trace: "Trace", frontend: str, emit: str) -> "ModuleOp":
-    """Returns a trace as Penguin, KLR or BIR."""
-    from nki_mlir.frontend.execute import lowered
-
-    if emit in EMIT:
-        module = trace.build(EMIT[emit])
-        module.verify()
-        return module
-    return lowered(trace, frontend, trace.target)
-
-
 def _parser() -> ArgumentParser:
     parser = ArgumentParser("nki-compile", "Trace an NKI kernel and print its IR, or simulate it.", EXAMPLES)
     parser.add_argument("kernel", metavar="KERNEL.py:FUNCTION")
-    parser.add_argument("--arg", action="append", default=[], metavar="NAME=DTYPE[d0,d1]|VALUE", help="an argument of the kernel")
+    parser.add_argument(
+        "--arg", action="append", default=[], metavar="NAME=DTYPE[d0,d1]|VALUE", help="an argument of the kernel"
+    )
     parser.add_argument("--frontend", choices=("beta2", "beta3"), help="front end (default: NKI_FRONTEND, else beta2)")
     parser.add_argument("--target", metavar="NAME", help="trn1, trn2 (default) or trn3")
     parser.add_argument("--grid", metavar="N[,M…]", help="launch grid")
-    parser.add_argument("--emit", choices=("penguin", "klr", "bir"), default="bir", help="the IR to print (default: bir)")
+    parser.add_argument(
+        "--emit", choices=("penguin", "klr", "bir"), default="bir", help="the IR to print (default: bir)"
+    )
     parser.add_argument("-o", dest="output", metavar="FILE", help="where the IR goes (default: standard output)")
-    parser.add_argument("--simulate", action="store_true", help="run the kernel on the simulator instead of printing IR")
-    parser.add_argument("--input", action="append", default=[], metavar="NAME=FILE.npy", help="contents of a tensor argument")
+    parser.add_argument(
+        "--simulate", action="store_true", help="run the kernel on the simulator instead of printing IR"
+    )
+    parser.add_argument(
+        "--input", action="append", default=[], metavar="NAME=FILE.npy", help="contents of a tensor argument"
+    )
     parser.add_argument("--output-dir", metavar="DIR", help="where outputs are written as .npy")
     return parser
 
@@ -167,54 +162,44 @@ def _grid(text: str | None) -> tuple[int, ...]:
 
 def body(console: Console, argv: Sequence[str]) -> int:
     """Runs the tool."""
-    from nki_mlir.frontend.kernel import chosen_frontend
+    from nki_mlir.frontend.compiling import compile_kernel
 
     options = _parser().parse_args(argv)
     path, colon, name = options.kernel.rpartition(":")
     if not colon or not path:
         raise NkiError(f"'{options.kernel}': expected KERNEL.py:FUNCTION")
     arguments = dict(parse_argument(text) for text in options.arg)
-    target = parse_target(options.target) if options.target else None
-    kernel = kernel_of(load_module(path), name, path)
     grid = _grid(options.grid)
+    kernel = kernel_of(load_module(path), name, path)
     if grid:
         kernel = kernel[grid]
-    frontend = chosen_frontend(options.frontend)
-    if options.emit in EMIT:
-        if options.frontend and options.frontend != EMIT[options.emit]:
-            raise NkiError(f"--emit {options.emit} is what --frontend {EMIT[options.emit]} builds, not {options.frontend}")
-        frontend = EMIT[options.emit]
+    emit = "bir" if options.simulate else options.emit
     try:
-        trace = kernel.trace((), arguments, frontend=frontend, target=target)
+        module = compile_kernel(kernel, (), arguments, frontend=options.frontend, target=options.target, emit=emit)
     except NkiError:
         raise
-    except Exception as error:
+    except Exception as error:  # the kernel's own Python may raise anything
         raise own_error(error) from error
     if options.simulate:
-        return _simulate(console, trace, frontend, options.input, options.output_dir, arguments)
-    from xdsl.printer import Printer
-
-    from io import StringIO
-
-    out = StringIO()
-    Printer(stream=out).print_op(compile_trace(trace, frontend, options.emit))
-    console.write(options.output, out.getvalue() + "\n")
+        return _simulate(console, module, options.input, options.output_dir)
+    console.write(options.output, str(module) + "\n")
     return 0
 
 
-def _simulate(
-    console: Console,
-    trace: "Trace",
-    frontend: str,
-    inputs: Sequence[str],
-    directory: str | None,
-    arguments: Mapping[str, Any],
-) -> int:
-    from nki_mlir.frontend.execute import lowered
-    from nki_mlir.tools.nki_sim import simulate_module
+def _simulate(console: Console, module: "ModuleOp", inputs: Sequence[str], directory: str | None) -> int:
+    """Runs a BIR module; outputs are printed, or written where there is a directory for them."""
+    from nki_mlir.simulator import simulate
+    from nki_mlir.simulator.machine import find_module
+    from nki_mlir.simulator.text import DEFAULT_LIMIT
+    from nki_mlir.tools.nki_sim import print_outputs, read_inputs, write_outputs
 
-    module = lowered(trace, frontend, trace.target)
-    return simulate_module(console, module, inputs, directory, show=directory is None, target=trace.target)
+    program = find_module(module)
+    result = simulate(program, read_inputs(console, program, inputs))
+    if directory is not None:
+        write_outputs(directory, result.outputs)
+    else:
+        print_outputs(console, program, result.outputs, DEFAULT_LIMIT)
+    return 0
 
 
 def run(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:

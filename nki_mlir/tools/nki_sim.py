@@ -69,14 +69,14 @@ def _body(console: Console, argv: Sequence[str]) -> int:
     target = None if arguments.target is None else parse_target(arguments.target)
     module = find_module(_lowered(console, arguments.file, target))
     input_is_read()
-    inputs = _inputs(console, module, arguments.input)
+    inputs = read_inputs(console, module, arguments.input)
     result = simulate(
         module, inputs, poison=not arguments.no_poison, target=target, most_iterations=arguments.max_iterations
     )
     if arguments.output_dir is not None:
-        _write(arguments.output_dir, result.outputs)
+        write_outputs(arguments.output_dir, result.outputs)
     if arguments.print:
-        _print(console, module, result.outputs, arguments.print_limit)
+        print_outputs(console, module, result.outputs, arguments.print_limit)
     return 0
 
 
@@ -127,7 +127,7 @@ _KLR_MARK = b"\xd9"
 """The first byte of a KLR file, with which no text begins that people write."""
 
 
-def _inputs(console: Console, module: Any, given: Sequence[str]) -> dict[str, Any]:
+def read_inputs(console: Console, module: Any, given: Sequence[str]) -> dict[str, Any]:
     """Returns the arrays of `--input NAME=VALUE`."""
     from nki_mlir.diagnostics import NkiError
     from nki_mlir.isa.names import unknown
@@ -156,7 +156,8 @@ def _inputs(console: Console, module: Any, given: Sequence[str]) -> dict[str, An
     return found
 
 
-def _write(folder: str, outputs: dict[str, Any]) -> None:
+def write_outputs(folder: str, outputs: dict[str, Any]) -> None:
+    """Writes every output to FOLDER/NAME.npy; NkiError if that is not possible."""
     import os
 
     from nki_mlir.diagnostics import NkiError
@@ -174,7 +175,8 @@ def _write(folder: str, outputs: dict[str, Any]) -> None:
             write_npy(file, array)
 
 
-def _print(console: Console, module: Any, outputs: dict[str, Any], limit: int) -> None:
+def print_outputs(console: Console, module: Any, outputs: dict[str, Any], limit: int) -> None:
+    """Prints every output, in a form for reading and for FileCheck."""
     from nki_mlir.simulator.machine import tensors_of
     from nki_mlir.simulator.text import array_text
 

@@ -811,7 +811,7 @@ SHIFTS: dict[str, Any] = {
     "logical_shift_left": lambda x, count, bits: x << count,
     "arith_shift_left": lambda x, count, bits: x << count,
     "logical_shift_right": lambda x, count, bits: x % bits >> count,
-    "arith_shift_right": lambda x, count, bits: x >> count,
+    "arith_shift_right": lambda x, count, bits: (x - bits if x >= bits // 2 else x) >> count,
     "bitwise_not": lambda x, count, bits: ~x,
 }
 

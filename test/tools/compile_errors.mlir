@@ -1,0 +1,21 @@
+// RUN: not nki-compile %S/../../examples/tour/wrong.py:wrong --arg 'a=bf16[128,256]' --arg 'b=bf16[128,64]' 2>&1 | filecheck %s --check-prefix=RULE
+// RUN: not nki-compile %S/../../examples/tour/wrong.py:wrng 2>&1 | filecheck %s --check-prefix=NAME
+// RUN: not nki-compile %S/missing.py:f 2>&1 | filecheck %s --check-prefix=FILE
+// RUN: not nki-compile %S/../../examples/tour/wrong.py 2>&1 | filecheck %s --check-prefix=FORM
+// RUN: not nki-compile %S/../../examples/tour/wrong.py:wrong --arg a=f31[2] 2>&1 | filecheck %s --check-prefix=TYPE
+// RUN: not nki-compile %S/../../examples/tour/wrong.py:wrong --arg 'a=f32[2,0]' 2>&1 | filecheck %s --check-prefix=SIZE
+// RUN: not nki-compile %S/../../examples/tour/wrong.py:wrong --arg 'a=f32[2,2]' 2>&1 | filecheck %s --check-prefix=MISSING
+// RUN: not nki-compile %S/../../examples/tour/wrong.py:wrong --emit klr --frontend beta3 2>&1 | filecheck %s --check-prefix=PAIR
+// RUN: not nki-compile %S/../../examples/tour/wrong.py:wrong --target trn9 2>&1 | filecheck %s --check-prefix=TARGET
+
+// RULE:      wrong.py:15:5: error: matmul: stationary has 256 elements a partition, at most 128 allowed [BIR040]
+// RULE-NEXT:     nisa.nc_matmul(total, stationary=left, moving=right)
+// RULE-NEXT:     ^
+// NAME:      has no function 'wrng'; did you mean 'wrong'?
+// FILE:      error: cannot read '{{.*}}missing.py': No such file or directory
+// FORM:      error: '{{.*}}wrong.py': expected KERNEL.py:FUNCTION
+// TYPE:      error: unknown dtype 'f31'
+// SIZE:      error: --arg a=f32[2,0]: the sizes of a tensor must be positive
+// MISSING:   error: TypeError: wrong() missing 1 required positional argument: 'b'
+// PAIR:      error: emit 'klr' needs front end beta2, got beta3
+// TARGET:    error: unknown target 'trn9'
