@@ -12,7 +12,7 @@ from nki_mlir.frontend.errors import (
     err_size_of_dimension_exceed_arch_limit,
 )
 from nki_mlir.frontend.functions import PSUM, SBUF, Mask, fresh, in_sbuf, on_chip, sema
-from nki_mlir.frontend.masks import axis_limits, check_bounds, guards, restrict
+from nki_mlir.frontend.masks import AxisLimit, axis_limits, check_bounds, guards, restrict
 from nki_mlir.frontend.storage import Tile
 from nki_mlir.frontend.symbolic import Atom, Pred, axes_of
 from nki_mlir.isa.dtypes import Dtype
@@ -38,37 +38,42 @@ def product(api: str, stationary: Any, moving: Any, mask: Mask = True, **attribu
         raise err_size_of_dimension_exceed_arch_limit(api, "the free dimension of stationary", rows, 128)
     kind = a.dtype if attributes.get("is_transpose") else Dtype.F32
     result = fresh(api, (rows, columns), kind, PSUM)
-    cut = _cut(a, b, result, mask)
+    if mask is True:
+        sema().matmul(result, a, b, accumulate=False, **attributes)
+        return result
+    cut = None if mask is False else _cut(a, b, result, mask)
+    result.allocation.part = (), False
     if cut is not None:
-        a, b, dst, guard = cut
+        a, b, dst, guard, limits = cut
         sema().matmul(dst, a, b, accumulate=False, mask=guard, **attributes)
+        result.allocation.part = limits, mask
     return result
 
 
-def _cut(a: Tile, b: Tile, result: Tile, mask: Mask) -> tuple[Tile, Tile, Tile, Mask] | None:
-    """Returns stationary, moving, result and guards as a mask leaves them, None for nothing.
+def _cut(a: Tile, b: Tile, result: Tile, mask: Pred) -> "tuple[Tile, Tile, Tile, Mask, list[AxisLimit | None]] | None":
+    """Returns stationary, moving, result and guards as a mask leaves them, and the limits of the result.
+
+    None if nothing is left.
 
     The two free dimensions stand in the same place, so a condition goes to the operand whose index grid has its axis;
     without one, to every operand with a dimension of its size and place.
     """
-    if mask is True:
-        return a, b, result, True
-    if mask is False:
-        result.allocation.part = (), False
-        return None
     limits_a, _ = axis_limits(_for_operand(mask, a, b), a)
     limits_b, _ = axis_limits(_for_operand(mask, b, a), b)
     limits_a[0] = limits_b[0] = limits_a[0] or limits_b[0]  # the contraction
     limits = [own[-1] if tile.ndim == 2 else None for own, tile in ((limits_a, a), (limits_b, b))]
     check_bounds(a, mask)
     check_bounds(b, mask)
-    result.allocation.part = limits, mask
     cut = restrict(a, limits_a), restrict(b, limits_b), restrict(result, limits)
     if cut[0] is None or cut[1] is None or cut[2] is None:
-        result.allocation.part = (), False
         return None
+    return cut[0], cut[1], cut[2], _guard(mask), limits
+
+
+def _guard(mask: Pred) -> Mask:
+    """Returns the part of a mask that no operand is cut by."""
     found = guards(mask)
-    return cut[0], cut[1], cut[2], Pred(found) if found else True
+    return Pred(found) if found else True
 
 
 def _for_operand(mask: Pred, own: Tile, other: Tile) -> Pred:
@@ -109,19 +114,17 @@ def transposed(api: str, x: Any, mask: Mask = True, engine: Engine | None = None
     if columns > 128:
         raise err_size_of_dimension_exceed_arch_limit(api, "the free dimension of data", columns, 128)
     result = fresh(api, (columns, data.shape[0]), data.dtype, SBUF if vector else PSUM)
-    dst, source = result, data if vector else in_sbuf(data)
-    guard: Mask = mask
-    if isinstance(mask, Pred):
-        limits, _ = axis_limits(mask, data)
-        check_bounds(data, mask)
-        swapped = list(reversed(limits)) if data.ndim == 2 else [None, limits[0]]
+    unit = Engine.DVE if vector else Engine.PE
+    source = data if vector else in_sbuf(data)
+    if not isinstance(mask, Pred):
+        sema().transpose(result, source, unit, mask=mask)
+        return result
+    limits, _ = axis_limits(mask, data)
+    check_bounds(data, mask)
+    swapped = list(reversed(limits)) if data.ndim == 2 else [None, limits[0]]
+    cut, cut_source = restrict(result, swapped), restrict(source, limits)
+    result.allocation.part = (), False
+    if cut is not None and cut_source is not None:
+        sema().transpose(cut, cut_source, unit, mask=_guard(mask))
         result.allocation.part = swapped, mask
-        cut, cut_source = restrict(result, swapped), restrict(source, limits)
-        if cut is None or cut_source is None:
-            result.allocation.part = (), False
-            return result
-        dst, source = cut, cut_source
-        found = guards(mask)
-        guard = Pred(found) if found else True
-    sema().transpose(dst, source, Engine.DVE if vector else Engine.PE, mask=guard)
     return result

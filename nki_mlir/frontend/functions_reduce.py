@@ -19,7 +19,9 @@ from nki_mlir.frontend.functions import (
 )
 from nki_mlir.frontend.functions_elementwise import activated, binary, combined, reciprocal
 from nki_mlir.frontend.functions_operands import free_axes
+from nki_mlir.frontend.masks import axis_limits
 from nki_mlir.frontend.storage import Tile
+from nki_mlir.frontend.symbolic import Pred
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import AccumulateCommand, ActivationFunction, AluOp
 
@@ -51,6 +53,10 @@ def reduced(
     view = result.reshape((*(data.shape[dim] for dim in kept), *(1 for _ in axes)))
     moved = moved_axes(data, [*kept, *axes])
     sema().tensor_reduce(view, op, moved, len(axes), negate=negate, mask=mask, domain="data")
+    if isinstance(mask, Pred):
+        limits, _ = axis_limits(mask, data)
+        left = [None if dim in axes else limits[dim] for dim in (range(data.ndim) if keepdims else kept)]
+        result.allocation.part = ([*left, None][: result.ndim], mask) if result.allocation.written else ((), False)
     return result
 
 

@@ -1,6 +1,6 @@
 """nki-compile: traces a kernel of a Python file and prints its IR, or simulates it."""
 
-import importlib.util
+import os
 import re
 import sys
 import traceback
@@ -64,7 +64,7 @@ def dtype_named(name: str) -> Dtype:
         return Dtype.from_api(name)
 
 
-def load_module(path: str) -> ModuleType:
+def load_module(console: Console, path: str) -> ModuleType:
     """Runs a Python file with `nki` and `neuronxcc.nki` importable, and returns its module.
 
     Raises:
@@ -72,25 +72,21 @@ def load_module(path: str) -> ModuleType:
     """
     from nki_mlir import compat
 
-    spec = importlib.util.spec_from_file_location("__nki_kernel__", path)
-    if spec is None or spec.loader is None:
-        raise NkiError(f"'{path}' is no Python file")
-    module = importlib.util.module_from_spec(spec)
+    text = console.read_text(path)
+    module = ModuleType("__nki_kernel__")
+    module.__file__ = path
     compat.install()
-    directory = str(path).rpartition("/")[0] or "."
-    sys.path.insert(0, directory)
+    sys.modules[module.__name__] = module
+    sys.path.insert(0, os.path.dirname(path) or ".")
     try:
-        spec.loader.exec_module(module)
-    except FileNotFoundError as error:
-        if error.filename == path:
-            raise NkiError(f"cannot read '{path}': {error.strerror}") from None
-        raise own_error(error) from error
+        # Compiled under the name that the user typed, which messages then show.
+        exec(compile(text, path, "exec"), module.__dict__)
     except NkiError:
         raise
     except Exception as error:
         raise own_error(error) from error
     finally:
-        sys.path.remove(directory)
+        sys.path.pop(0)
     return module
 
 
@@ -170,7 +166,7 @@ def body(console: Console, argv: Sequence[str]) -> int:
         raise NkiError(f"'{options.kernel}': expected KERNEL.py:FUNCTION")
     arguments = dict(parse_argument(text) for text in options.arg)
     grid = _grid(options.grid)
-    kernel = kernel_of(load_module(path), name, path)
+    kernel = kernel_of(load_module(console, path), name, path)
     if grid:
         kernel = kernel[grid]
     emit = "bir" if options.simulate else options.emit

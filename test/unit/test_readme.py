@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from nki_mlir import compat
+
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
@@ -30,3 +32,14 @@ def test_command(command: str, shown: str) -> None:
         check=False,
     )
     assert done.stdout + done.stderr == shown
+
+
+def test_python_block(capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = re.findall(r"^```python\n(import nki_mlir\n.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
+    try:
+        exec(compile(code, "README.md", "exec"), {})
+    finally:
+        compat.uninstall()
+    shown = capsys.readouterr().out
+    assert "[2. 2. 2. ... 2. 2. 2.]" in shown
+    assert "penguin.tensor_tensor add" in shown
