@@ -110,9 +110,11 @@ def _module(name: str, source: str) -> ModuleType:
 
     def missing(key: str) -> Any:
         try:
-            return getattr(own, key)
+            if not key.startswith("_"):  # `__all__` above all: a star import brings every public name
+                return getattr(own, key)
         except AttributeError:
-            raise AttributeError(f"module '{name}' has no attribute '{key}'") from None
+            pass
+        raise AttributeError(f"module '{name}' has no attribute '{key}'")
 
     module.__getattr__ = missing
     return module

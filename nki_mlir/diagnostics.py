@@ -1,7 +1,12 @@
 """How every part of nki-mlir says what went wrong: one message with a place, shown with its source line and a caret."""
 
 import linecache
+import os
 from dataclasses import dataclass
+
+
+LONGEST_LINE = 200
+"""Characters of a source line that are shown; of a longer one, those around the column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,21 @@ class NkiError(Exception):
         self.rule = rule
 
 
+def _line(location: Location) -> str:
+    """Returns a line of a source file; of ordinary files only, since the name may come from the input."""
+    if location.file in linecache.cache or ("\0" not in location.file and os.path.isfile(location.file)):
+        return linecache.getline(location.file, location.line)
+    return ""
+
+
+def _window(line: str, column: int) -> tuple[str, int]:
+    """Returns the part of a line to show, and the column in it."""
+    if len(line) <= LONGEST_LINE:
+        return line, column
+    start = min(max(0, column - LONGEST_LINE // 2), len(line) - LONGEST_LINE)
+    return line[start : start + LONGEST_LINE], column - start
+
+
 def render(
     message: object,
     location: Location | ByteLocation | None = None,
@@ -58,11 +78,12 @@ def render(
     head = f"{severity}: {message}" if location is None else f"{location}: {severity}: {message}"
     if not isinstance(location, Location) or not location.line:
         return head
-    line = source_line if source_line is not None else linecache.getline(location.file, location.line)
+    line = _line(location) if source_line is None else source_line
     line = line.rstrip("\n")
     if not line.strip():
         return head
     if not location.column:
-        return f"{head}\n  {line}"
-    lead = "".join(c if c == "\t" else " " for c in line[: location.column - 1])
+        return f"{head}\n  {line[:LONGEST_LINE]}"
+    line, column = _window(line, location.column)
+    lead = "".join(c if c == "\t" else " " for c in line[: column - 1])
     return f"{head}\n  {line}\n  {lead}^"

@@ -22,26 +22,37 @@ from nki_mlir.dialects.attributes import (
     RegisterType,
     TensorKindAttr,
 )
-from nki_mlir.isa.enums import LoopKind, TensorKind
-from nki_mlir.isa.target import Target
+from nki_mlir.isa.enums import LoopKind, MemorySpace, TensorKind
+from nki_mlir.isa.target import TARGETS, Target
 
 _PLACE = Struct("<qq")
 """A place in the bytes of a list of placements."""
+PARTITIONS = 128
+LARGEST_TENSOR = 1 << 32
 UNPLACED = -1
 """In a list of placements: this block has no place yet."""
 
 
 class AllocateEffect(MemoryEffect):
-    """The op allocates its result."""
+    """The op allocates its result. What a caller sees of it counts as written, so that nothing removes it unused."""
 
     @classmethod
     def get_effects(cls, op: Operation) -> set[EffectInstance]:
-        return {EffectInstance(MemoryEffectKind.ALLOC, op.results[0])}
+        found = {EffectInstance(MemoryEffectKind.ALLOC, op.results[0])}
+        if isinstance(op, StorageOp) and (op.tensor_kind.is_input or op.tensor_kind.is_output):
+            found.add(EffectInstance(MemoryEffectKind.WRITE, op.results[0]))
+        return found
 
 
 def read_string(parser: Parser, what: str) -> str:
     """Reads a string literal."""
     return parser.parse_str_literal(f" of {what}")
+
+
+def read_attributes(parser: Parser) -> Mapping[str, Attribute]:
+    """Reads `attributes {…}` if it is there."""
+    found = parser.parse_optional_attr_dict_with_keyword()
+    return {} if found is None else found.data
 
 
 def read_word(parser: Parser, attribute: type[Any]) -> Any:
@@ -108,19 +119,35 @@ class StorageOp(IRDLOperation):
 
     def verify_(self) -> None:
         mem = self.mem
-        if self.places is None:
-            return
-        if len(self.places) != 2 * mem.blocks:
+        if self.places is not None and len(self.places) != 2 * mem.blocks:
             raise VerifyException(f"{mem.blocks} blocks need as many places, got {len(self.places) // 2}")
-        for place in self.placements():
-            if place is None:
+        if not mem.on_chip and mem.row_bytes >= LARGEST_TENSOR:
+            raise VerifyException(f"a tensor has {mem.row_bytes} bytes, it must have less than 4 GiB [BIR156]")
+        if mem.on_chip and mem.partitions > PARTITIONS:
+            name = self.sym.data
+            raise VerifyException(f"'{name}' has {mem.partitions} partitions, {mem.space} has {PARTITIONS} [X-PMAX]")
+        limit = self._partition_bytes() if mem.on_chip else None
+        places = [(0, 0)] if self.places is None else [place for place in self.placements() if place is not None]
+        for partition, address in places:
+            if partition < 0 or address < 0:
+                raise VerifyException(f"a place cannot be negative, got <{partition}, {address}>")
+            if limit is None:
                 continue
-            if place[0] < 0 or place[1] < 0:
-                raise VerifyException(f"a place cannot be negative, got <{place[0]}, {place[1]}>")
-            if mem.on_chip and place[0] + mem.partitions > 128:
+            if partition + mem.partitions > PARTITIONS:
+                what = f"{mem.partitions} partitions from partition {partition}"
+                raise VerifyException(f"{what} do not fit in {PARTITIONS} partitions [X-PMAX]")
+            if address + mem.row_bytes > limit:
+                where = f" from byte {address}" if address else ""
                 raise VerifyException(
-                    f"{mem.partitions} partitions from partition {place[0]} do not fit in 128 partitions [X-PMAX]"
+                    f"{mem.row_bytes} bytes a partition{where} do not fit in the {limit} of {mem.space} [X-FMAX]"
                 )
+
+    def _partition_bytes(self) -> int:
+        """Returns the bytes of a partition of the storage's memory on the target, else on the largest one."""
+        from nki_mlir.dialects.operands import target_of
+
+        target = target_of(self) or max(TARGETS)
+        return target.psum_partition_bytes if self.mem.space is MemorySpace.PSUM else target.sbuf_partition_bytes
 
     @classmethod
     def parse(cls, parser: Parser) -> "StorageOp":
@@ -194,6 +221,18 @@ class RegisterOp(IRDLOperation):
             printer.print_attr_dict(self.attributes)
 
 
+def verify_step(step: int) -> None:
+    """Raises `VerifyException` for a step that gets nowhere."""
+    if step <= 0:
+        raise VerifyException(f"the step of a loop must be positive, got {step}")
+
+
+def verify_variable(body: Region) -> None:
+    """Raises `VerifyException` if the body of a loop does not begin with the loop variable."""
+    if [argument.type for argument in body.block.args] != [IV]:
+        raise VerifyException("the body of a loop has one argument, the loop variable of type !nki.iv")
+
+
 Bounds = range
 """The values of a loop variable; `LoopOp.range` hides the built-in name inside the class."""
 
@@ -228,10 +267,8 @@ class LoopOp(IRDLOperation):
         return (values[0], values[-1]) if values else None
 
     def verify_(self) -> None:
-        if _integer(self.step) <= 0:
-            raise VerifyException(f"the step of a loop must be positive, got {_integer(self.step)}")
-        if len(self.body.block.args) != 1 or self.body.block.args[0].type != IV:
-            raise VerifyException("the body of a loop has one argument, the loop variable of type !nki.iv")
+        verify_step(_integer(self.step))
+        verify_variable(self.body)
 
     @classmethod
     def build_loop(cls, bounds: "Bounds", kind: LoopKind, body: Block, location: Any = None) -> "LoopOp":
@@ -253,7 +290,7 @@ class LoopOp(IRDLOperation):
         upper = parser.parse_integer(allow_boolean=False)
         step = parser.parse_integer(allow_boolean=False) if parser.parse_optional_keyword("step") else 1
         kind = read_word(parser, LoopKindAttr)
-        attributes = parser.parse_optional_attr_dict_with_keyword()
+        attributes = read_attributes(parser)
         body = parser.parse_region([variable.resolve(IV)])
         properties: dict[str, Attribute] = {
             "lower": IntegerAttr(lower, i64),
@@ -261,8 +298,7 @@ class LoopOp(IRDLOperation):
             "step": IntegerAttr(step, i64),
             "kind": kind,
         }
-        found: Mapping[str, Attribute] = {} if attributes is None else attributes.data
-        return cls.create(properties=properties, attributes=found, regions=[body])
+        return cls.create(properties=properties, attributes=attributes, regions=[body])
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -305,11 +341,10 @@ class SymbolRegionOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> "SymbolRegionOp":
         name = parser.parse_symbol_name()
-        found = parser.parse_optional_attr_dict_with_keyword()
+        given = read_attributes(parser)
         properties: dict[str, Attribute] = {"sym_name": name}
         attributes: dict[str, Attribute] = {}
         defined = cls.get_irdl_definition().properties
-        given: Mapping[str, Attribute] = {} if found is None else found.data
         for key, value in given.items():
             (properties if key in defined else attributes)[key] = value
         body = parser.parse_region()

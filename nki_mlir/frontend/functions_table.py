@@ -4,6 +4,7 @@ Sources: NKI ISA reference, §3.6, §6.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from nki_mlir.frontend import functions_elementwise as elementwise
@@ -96,8 +97,8 @@ def named(function: Function, name: str, summary: str, module: str) -> Function:
 
 def unary_function(name: str) -> tuple[Function, str]:
     """Returns f(x, dtype, mask) of a function of one operand, and the phrase for it."""
-    if name in ACTIVATIONS:
-        func, summary = ACTIVATIONS[name]
-        return lambda x, dtype, mask: elementwise.activated(name, func, x, dtype, mask), summary
-    made, summary = OTHERS[name]
-    return lambda x, dtype, mask, **how: made(name, x, dtype, mask, **how), summary
+    if name not in ACTIVATIONS:
+        made, summary = OTHERS[name]
+        return partial(made, name), summary
+    func, summary = ACTIVATIONS[name]
+    return partial(elementwise.activated, name, func), summary

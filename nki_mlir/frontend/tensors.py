@@ -289,10 +289,10 @@ class View:
         return made
 
     def with_limits(self, shape: Shape, offsets: Offsets, limits: tuple[Limit | None, ...]) -> Self:
-        """This view cut down to `shape` at `offsets`, with the bounds of a mask."""
+        """This view cut down to `shape` at `offsets`, with the bounds of a mask; without any it is a plain view."""
         made = self._view(shape, self.layout, offsets)
         made.dtype = self.dtype
-        made.limits = limits
+        made.limits = limits if any(limit is not None and limit.bounds for limit in limits) else None
         return made
 
     # Subscripts

@@ -241,6 +241,36 @@ class Aligned(RoleRule):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PsumAlignment(RoleRule):
+    """Narrow elements written to PSUM in order begin at a multiple of 4 bytes, in reverse order between two."""
+
+    ID = "BIR312"
+    source: str = "BIR reference, §7.2 (BIR312, BIR309); NKI ISA reference, §1.4 (HW-ALN)"
+
+    @property
+    def statement(self) -> str:
+        return (
+            f"{_names(self.roles)} of less than 4 bytes in PSUM must start at a multiple of 4 bytes; "
+            "in reverse order, 2-byte types 2 bytes behind one"
+        )
+
+    def check_one(self, operand: Operand, target: Target | None) -> str | None:
+        size, columns = operand.dtype.size, operand.columns
+        if operand.space is not PSUM or size >= 4 or operand.address is None or columns is None or not operand.steps:
+            return None
+        reach = sum(abs(s) * (n - 1) for s, n in zip(operand.steps, operand.nums, strict=True))
+        if columns[1] - columns[0] != reach:  # moved by a loop
+            return None
+        step = operand.steps[-1]
+        first = operand.address + (columns[0] if step >= 0 else columns[1]) * size
+        if step == 1 and first % 4:
+            return f"starts at byte {first} in PSUM, it must be a multiple of 4"
+        if step == -1 and size == 2 and first % 4 != 2:
+            return f"starts at byte {first} in PSUM in reverse order, it must be 2 behind a multiple of 4"
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
 class InOnePsumBank(RoleRule):
     """An access to PSUM stays inside one bank."""
 
@@ -369,6 +399,65 @@ class FreeSize(RoleRule):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FreeLimit(RoleRule):
+    """An engine walks at most so many elements of each partition."""
+
+    ID = "HW-SZ1"
+    source: str = "NKI ISA reference, §1.4"
+    sbuf: int = 65536
+    psum: int = 4096
+
+    @property
+    def statement(self) -> str:
+        return f"{_names(self.roles)} may have {self.sbuf} elements a partition in SBUF, {self.psum} in PSUM"
+
+    def check_one(self, operand: Operand, target: Target | None) -> str | None:
+        limit = self.psum if operand.space is PSUM else self.sbuf
+        if operand.free is None or operand.free <= limit:
+            return None
+        return f"has {operand.free} elements a partition, at most {limit} allowed in {operand.space}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepRange(RoleRule):
+    """The step of a pair is a signed 16-bit number."""
+
+    ID = "HW-AP2"
+    source: str = "NKI ISA reference, §1.4"
+
+    @property
+    def statement(self) -> str:
+        return f"{_names(self.roles)} may have steps from -32768 to 32767"
+
+    def check_one(self, operand: Operand, target: Target | None) -> str | None:
+        for step, number in zip(operand.steps, operand.nums, strict=True):
+            if number > 1 and not -32768 <= step <= 32767:
+                return f"has step {step}, -32768 to 32767 allowed"
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorOrTile(Rule):
+    """An operand has one element a partition, or as many as another."""
+
+    ID = "X-VEC"
+    role: str
+    like: str
+
+    @property
+    def statement(self) -> str:
+        return f"{self.role} must have one element a partition or as many as {self.like}"
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        operand, like = operands.one(self.role), operands.one(self.like)
+        if operand is None or operand.space is None or operand.free in (None, 1):
+            return None
+        if like is None or like.free in (None, operand.free):
+            return None
+        return f"{self.role} has {operand.free} elements a partition, it must have 1 or {like.free} as {self.like}"
+
+
+@dataclass(frozen=True, kw_only=True)
 class PartitionCount(RoleRule):
     """The number of partitions is fixed."""
 
@@ -477,6 +566,114 @@ class DtypeAvailable(Rule):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ElementSize(RoleRule):
+    """Engines have no 64-bit elements; DMA moves them."""
+
+    ID = "X-DT64"
+    source: str = "NKI ISA reference, §3.1"
+
+    @property
+    def statement(self) -> str:
+        return f"{_names(self.roles)} must have elements of at most 4 bytes"
+
+    def check_one(self, operand: Operand, target: Target | None) -> str | None:
+        if operand.dtype.size <= 4:
+            return None
+        return f"is of type {operand.dtype}, engines take elements of at most 4 bytes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unpacked(RoleRule):
+    """Computing needs numbers, and the packed x4 types have none: no cast of them exists."""
+
+    ID = "X-PACKED"
+    source: str = "NKI ISA reference, §3.1"
+
+    @property
+    def statement(self) -> str:
+        return f"{_names(self.roles)} must not be of a packed type"
+
+    def check_one(self, operand: Operand, target: Target | None) -> str | None:
+        if operand.dtype.lanes == 1:
+            return None
+        return f"is of the packed type {operand.dtype}, which this instruction cannot compute with"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackedCopy(Rule):
+    """A packed type is copied as it is."""
+
+    ID = "X-PACKED"
+    source: str = "NKI ISA reference, §3.1"
+    roles: tuple[str, ...]
+
+    @property
+    def statement(self) -> str:
+        return f"{' and '.join(self.roles)} must have the same type if one is packed"
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        found = _unlike(operands, self.roles, attrgetter("dtype"))
+        if found is None or (found[1].lanes == 1 and found[3].lanes == 1):
+            return None
+        first, a, second, b = found
+        return f"{first} is of type {a} and {second} of type {b}, a packed type cannot be cast"
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorDtype(Rule):
+    """Arithmetic takes its values a partition in fp32, or all operands as 32-bit integers."""
+
+    ID = "X-VECDT"
+    source: str = "NKI ISA reference, §2.5 (tensor_scalar)"
+    parameters: tuple[str, ...]
+    vectors: tuple[str, ...]
+    others: tuple[str, ...]
+
+    @property
+    def statement(self) -> str:
+        return f"{_names(self.vectors)} in storage must be f32 for arithmetic, or all operands 32-bit integers"
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        ops = [op for name in self.parameters if isinstance(op := operands.parameters.get(name), AluOp)]
+        if any(op.is_bitwise for op in ops):
+            return None
+        wrong = [
+            (name, operand)
+            for role in self.vectors
+            for name, operand in operands.of(role)
+            if operand.space is not None and operand.dtype is not Dtype.F32
+        ]
+        exact = (Dtype.I32, Dtype.U32)
+        roles = (*self.vectors, *self.others)
+        if not wrong or all(operand.dtype in exact for role in roles for _, operand in operands.of(role)):
+            return None
+        name, operand = wrong[0]
+        return f"{name} is of type {operand.dtype}, arithmetic takes one f32 a partition"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FloatScalar(Rule):
+    """A number for a floating-point destination is a floating-point number."""
+
+    ID = "X-SCALARDT"
+    source: str = "Penguin reference, §9.6 (tensor_copy_predicated)"
+    immediate: str
+    role: str
+
+    @property
+    def statement(self) -> str:
+        return f"{self.immediate} as a number must be of a floating-point type if {self.role} is"
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        constant, operand = operands.one(self.immediate), operands.one(self.role)
+        if constant is None or operand is None or constant.immediate is None:
+            return None
+        if operand.dtype.is_integer or operand.dtype.lanes > 1 or not constant.dtype.is_integer:
+            return None
+        return f"{self.immediate} is a number of type {constant.dtype}, {operand.dtype} takes a floating-point number"
+
+
+@dataclass(frozen=True, kw_only=True)
 class SameDtype(Rule):
     """Operands have the same element type; `when` names a parameter that must be set for the rule to hold."""
 
@@ -559,6 +756,94 @@ class NotInPsumOn(Rule):
                 if operand.space is PSUM:
                     return f"{name} is in psum, which engine {self.engine} cannot access"
         return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpNotInPsum(Rule):
+    """Some operators run on an engine that cannot reach PSUM, whether it is named yet or not."""
+
+    ID = "X-GPPSUM"
+    parameters: tuple[str, ...]
+    ops: frozenset[AluOp]
+    engine: Engine
+    roles: tuple[str, ...]
+
+    @property
+    def statement(self) -> str:
+        ops = _names(sorted(self.ops))
+        return f"{_names(self.roles)} must be in sbuf with {_names(self.parameters)} {ops}, which runs on {self.engine}"
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        op = next((op for name in self.parameters if (op := operands.parameters.get(name)) in self.ops), None)
+        if op is None:
+            return None
+        for role in self.roles:
+            for name, operand in operands.of(role):
+                if operand.space is PSUM:
+                    return f"{name} is in psum, {op} runs on engine {self.engine}, which cannot access it"
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineSince(Rule):
+    """An engine runs the instruction from a generation on."""
+
+    ID = "X-ENGGEN"
+    engine: Engine
+    first: Target
+
+    @property
+    def statement(self) -> str:
+        return f"engine {self.engine} needs {self.first} or newer"
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        if target is None or target >= self.first or operands.parameters.get("engine") is not self.engine:
+            return None
+        return f"engine is {self.engine}, which needs {self.first} or newer; the target is {target}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperandOfOp(Rule):
+    """A binary operator needs its operand; a unary one takes none, or the number 0."""
+
+    ID = "X-UNARY"
+    source: str = "NKI ISA reference, §2.5 (tensor_scalar)"
+    parameter: str
+    operand: str
+
+    @property
+    def statement(self) -> str:
+        return f"{self.operand} must be given unless {self.parameter} is unary, then it must be absent or 0"
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        op, operand = operands.parameters.get(self.parameter), operands.one(self.operand)
+        if not isinstance(op, AluOp):
+            return None
+        if not op.is_unary:
+            return None if operand is not None else f"{self.parameter} is {op}, which needs {self.operand}"
+        if operand is None or (operand.space is None and operand.immediate == 0):
+            return None
+        return f"{self.operand} is given, {self.parameter} {op} takes none or the number 0"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArithmeticOnly(Rule):
+    """A flag goes with arithmetic operators only."""
+
+    ID = "X-NEGATE"
+    source: str = "NKI ISA reference, §2.5 (tensor_reduce)"
+    flag: str
+    parameter: str
+
+    @property
+    def statement(self) -> str:
+        return f"{self.flag} needs an arithmetic {self.parameter}"
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        op = operands.parameters.get(self.parameter)
+        if not operands.parameters.get(self.flag) or not isinstance(op, AluOp) or op.is_arithmetic:
+            return None
+        return f"{self.flag} is given, but {self.parameter} {op} is not arithmetic"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -667,11 +952,11 @@ class BitwiseOnIntegers(Rule):
 
 @dataclass(frozen=True, kw_only=True)
 class OpOnEngines(Rule):
-    """With some operators, only some engines can run the instruction."""
+    """With some values of a parameter, only some engines can run the instruction."""
 
     ID = "X-OPENG"
     parameter: str
-    ops: frozenset[AluOp]
+    ops: frozenset[Any]
     engines: frozenset[Engine]
 
     @property
@@ -687,7 +972,7 @@ class OpOnEngines(Rule):
 
 @dataclass(frozen=True, kw_only=True)
 class Together(Rule):
-    """Names (roles or parameters) are all given or all absent."""
+    """Names (roles or parameters) are all given or all absent. The operator bypass goes with or without its operand."""
 
     ID = "X-BOTH"
     names: tuple[str, ...]
@@ -697,6 +982,8 @@ class Together(Rule):
         return f"{' and '.join(self.names)} must be given together or not at all"
 
     def check(self, operands: Operands, target: Target | None) -> str | None:
+        if any(operands.parameters.get(n) is AluOp.BYPASS for n in self.names):
+            return None
         given = [n for n in self.names if n in operands.roles or operands.parameters.get(n) is not None]
         if not given or len(given) == len(self.names):
             return None
@@ -780,7 +1067,7 @@ class SinceTarget(Rule):
 
 @dataclass(frozen=True, kw_only=True)
 class SinceValue(Rule):
-    """A parameter may have a value from a generation on."""
+    """A parameter may have a value (None: any value) from a generation on."""
 
     ID = "X-SINCE"
     parameter: str
@@ -789,12 +1076,14 @@ class SinceValue(Rule):
 
     @property
     def statement(self) -> str:
-        return f"{self.parameter} {self.value} needs {self.first} or newer"
+        value = "" if self.value is None else f" {self.value}"
+        return f"{self.parameter}{value} needs {self.first} or newer"
 
     def check(self, operands: Operands, target: Target | None) -> str | None:
-        if target is None or target >= self.first or operands.parameters.get(self.parameter) != self.value:
+        found = operands.parameters.get(self.parameter)
+        if target is None or target >= self.first or found is None or self.value not in (None, found):
             return None
-        return f"{self.parameter} is {self.value}, which needs {self.first} or newer; the target is {target}"
+        return f"{self.parameter} is {found}, which needs {self.first} or newer; the target is {target}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -929,8 +1218,11 @@ def _pair(first: AluOp | None, second: AluOp | None) -> str:
     return f"({first}, {second or '-'})"
 
 
-def on_chip(*roles: str, spaces: tuple[MemorySpace, ...] = ON_CHIP) -> tuple[Rule, ...]:
-    """Returns the rules common to every operand that an engine reads or writes on chip."""
+def on_chip(*roles: str, spaces: tuple[MemorySpace, ...] = ON_CHIP, psum: int = 4096) -> tuple[Rule, ...]:
+    """Returns the rules common to every operand that an engine reads or writes on chip.
+
+    `psum` is how many elements a partition the instruction can reach in PSUM.
+    """
     return (
         InMemory(roles=roles, spaces=spaces),
         PartitionLimit(roles=roles),
@@ -939,12 +1231,15 @@ def on_chip(*roles: str, spaces: tuple[MemorySpace, ...] = ON_CHIP) -> tuple[Rul
         InsideStorage(roles=roles),
         Aligned(roles=roles),
         Dimensions(roles=roles),
+        FreeLimit(roles=roles, psum=psum),
+        StepRange(roles=roles),
+        ElementSize(roles=roles),
     )
 
 
 def destinations(*roles: str, psum: frozenset[Dtype] = frozenset()) -> tuple[Rule, ...]:
     """Returns the further rules of operands that are written; `psum`: types below 4 bytes that PSUM accepts here."""
-    return (DistinctDestination(roles=roles), PsumDtype(roles=roles, extra=psum))
+    return (DistinctDestination(roles=roles), PsumDtype(roles=roles, extra=psum), PsumAlignment(roles=roles))
 
 
 def check_all(rules: tuple[Rule, ...], operands: Operands, target: Target | None) -> tuple[str, Rule] | None:

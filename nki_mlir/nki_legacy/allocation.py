@@ -21,9 +21,14 @@ class Memory:
 
     def alloc(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Refused: tiles are placed by the compiler."""
-        raise NKINotImplementedError(f"{self.space}.alloc is not supported by this front end", rule="unsupported")
+        self._refuse("alloc")
 
-    mod_alloc = alloc
+    def mod_alloc(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refused: tiles are placed by the compiler."""
+        self._refuse("mod_alloc")
+
+    def _refuse(self, name: str) -> NoReturn:
+        raise NKINotImplementedError(f"{self.space}.{name} is not supported by this front end", rule="unsupported")
 
 
 sbuf, psum = Memory(MemorySpace.SBUF), Memory(MemorySpace.PSUM)

@@ -33,7 +33,7 @@ class LegacyKernel(Kernel):
         annotated = _annotations(self.func)
         given = {**dict(zip(parameter_names(self.func, len(args)), args, strict=True)), **kwargs}
         for name, annotation in annotated.items():
-            value = given.get(name)
+            value: Any = given.get(name)
             if annotation.shape is not None and is_array(value) and tuple(value.shape) != annotation.shape:
                 raise err_annotation_shape_mismatch(name, tuple(value.shape), annotation.shape)
         trace = super()._trace(args, kwargs, target, rolling)

@@ -72,7 +72,9 @@ def _buffer(buffer: Any) -> Any:
 
 
 def _partition_dim(shape: Any) -> int:
-    marked = [at for at, size in enumerate(shape) if isinstance(size, par_dim)] if isinstance(shape, Sequence) else []
+    if not isinstance(shape, Sequence):
+        return 0
+    marked = [at for at in range(len(shape)) if isinstance(shape[at], par_dim)]
     if len(marked) > 1:
         raise NKITypeError("a shape has one par_dim at most", rule="par_dim")
     return marked[0] if marked else 0

@@ -55,6 +55,12 @@ UFUNCS: dict[str, Function] = {
     "ceil": nl.ceil,
     "trunc": nl.trunc,
 }
+
+
+def _broadcast_to(array: Any, shape: Any) -> Any:
+    return nl.broadcast_to(array, shape=shape)
+
+
 REDUCTIONS: dict[str, Function] = {"add": nl.sum, "multiply": nl.prod, "maximum": nl.max, "minimum": nl.min}
 FUNCTIONS: dict[str, Function] = {
     "max": nl.max,
@@ -69,7 +75,7 @@ FUNCTIONS: dict[str, Function] = {
     "where": nl.where,
     "transpose": nl.transpose,
     "expand_dims": nl.expand_dims,
-    "broadcast_to": lambda array, shape: nl.broadcast_to(array, shape=shape),
+    "broadcast_to": _broadcast_to,
     "copy": nl.copy,
 }
 

@@ -127,15 +127,17 @@ class LegacyTile(Tile):
             raise err_annotation_shape_mismatch(self.label, self.shape, tuple(shape))
         return self
 
-    def reshape(self, *shape: Any) -> "LegacyTile":
+    def reshape(self, shape: Any, *more: Any) -> "LegacyTile":
         """The same elements in another shape, given as one sequence or as several numbers."""
-        given: Any = shape[0] if len(shape) == 1 and isinstance(shape[0], Sequence) else shape
-        return super().reshape(given)
+        return super().reshape(_sizes(shape, more))
 
-    def broadcast_to(self, *shape: Any) -> "LegacyTile":
+    def broadcast_to(self, shape: Any, *more: Any) -> "LegacyTile":
         """A view with dimensions of size 1 repeated, the shape given as one sequence or as several numbers."""
-        given: Any = shape[0] if len(shape) == 1 and isinstance(shape[0], Sequence) else shape
-        return super().broadcast_to(given)
+        return super().broadcast_to(_sizes(shape, more))
+
+
+def _sizes(shape: Any, more: tuple[Any, ...]) -> Any:
+    return shape if isinstance(shape, Sequence) else (shape, *more)  # pyright: ignore[reportUnknownVariableType]
 
 
 def finish(context: TraceContext) -> None:

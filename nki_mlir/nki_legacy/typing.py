@@ -18,7 +18,8 @@ class Annotation:
         self.dtype = dtype
 
     def __getitem__(self, key: Any) -> Any:
-        given: Any = key if isinstance(key, tuple) else (key,)
+        entries: Any = key
+        given: Any = entries if isinstance(key, tuple) else (entries,)
         if isinstance(given[0], list | tuple):
             shape = tuple(int(size) for size in given[0])
             return Annotation(self.mutable, shape, given[1] if len(given) > 1 else None)

@@ -1,31 +1,14 @@
 """Errors of a run: which instruction is wrong, and where it stands in the source."""
 
-from typing import cast
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Operation
 
-from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc, StringAttr
-from xdsl.ir import Attribute, Operation
-
-from nki_mlir.diagnostics import Location, NkiError
+from nki_mlir.diagnostics import NkiError
+from nki_mlir.dialects.locations import place_of
 
 
 class RunError(NkiError):
     """An error that already says which instruction it is about."""
-
-
-def place_of(location: Attribute) -> Location | None:
-    """Returns the place in a file that a location stands for: of a call the callee, of several the first known."""
-    match location:
-        case FileLineColLoc():
-            return Location(location.filename.data, location.line.data, location.column.data)
-        case NameLoc():
-            return place_of(location.location)
-        case CallSiteLoc():
-            return place_of(location.callee) or place_of(location.caller)
-        case FusedLoc():
-            parts = cast("tuple[Attribute, ...]", getattr(location.locations, "data", ()))
-            return next((place for part in parts if (place := place_of(part)) is not None), None)
-        case _:
-            return None
 
 
 def label(op: Operation) -> str:

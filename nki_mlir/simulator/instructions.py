@@ -10,9 +10,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from nki_mlir.diagnostics import NkiError
 from nki_mlir.dialects.attributes import value_of
-from nki_mlir.dialects.instruction import InstructionOp, guard_indices
+from nki_mlir.dialects.instruction import InstructionOp
 from nki_mlir.isa.enums import Engine
 from nki_mlir.isa.instructions.base import Evaluation, Instruction, Run
 from nki_mlir.isa.target import Target
@@ -59,8 +58,7 @@ class InstructionCompiler:
     def compile(self, op: InstructionOp, isa: Instruction) -> Step:
         """Returns the step of an instruction; NkiError if it cannot run at all."""
         decoded = self.decoder.decode(op, isa)
-        step = self._step(decoded)
-        return self._guarded(op, step) if "when" in op.properties else step
+        return self._step(decoded)
 
     # Evaluations
 
@@ -126,26 +124,6 @@ class InstructionCompiler:
         if shadowed:
             return checked_fixed_step(decoded, run, arguments, adds=adds is True)
         return partial(run, *arguments)
-
-    def _guarded(self, op: InstructionOp, step: Step) -> Step:
-        """Returns the step that runs another only where the guard of the instruction holds."""
-        when = op.when
-        assert when is not None
-        slots, numbers = self._names.slots, self._names.slots_of(guard_indices(op))
-        registers = [number for number in numbers if self._names.ranges[number] is None]
-        atoms = [(compiled(expression, numbers, slots), ge) for expression, ge in when.data.atoms]
-
-        def guarded() -> None:
-            for number in registers:
-                if slots[number] is None:
-                    raise NkiError("the guard reads a register that nothing has written")
-            for expression, ge in atoms:
-                value = expression()
-                if value < 0 if ge else value != 0:
-                    return
-            step()
-
-        return guarded
 
 
 def _is_bound(decoded: Decoded) -> bool:

@@ -11,10 +11,11 @@ from xdsl.ir import Operation
 from nki_mlir.diagnostics import NkiError
 from nki_mlir.dialects.bir.structure import FuncOp, ModuleOp, TensorOp
 from nki_mlir.dialects.instruction import InstructionOp, operands_of
+from nki_mlir.dialects.locations import place_of
 from nki_mlir.isa.enums import TensorKind
 from nki_mlir.isa.names import unknown
 from nki_mlir.isa.target import Target, default_target
-from nki_mlir.simulator.errors import located, place_of
+from nki_mlir.simulator.errors import located
 from nki_mlir.simulator.memory import WHOLE, Array, CoreMemory, Storage, check_size, separate
 from nki_mlir.simulator.program import Budget, Function, definitions, is_shared, unsupported
 from nki_mlir.simulator.threads import one_blas_thread

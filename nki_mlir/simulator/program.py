@@ -23,11 +23,12 @@ from nki_mlir.dialects.bir.structure import (
     TensorOp,
     UnconditionalBranchOp,
 )
-from nki_mlir.dialects.instruction import InstructionOp
+from nki_mlir.dialects.instruction import InstructionOp, guard_indices
 from nki_mlir.isa.enums import MemorySpace, TensorKind
 from nki_mlir.isa.target import Target
 from nki_mlir.simulator.decode import Names
 from nki_mlir.simulator.errors import RunError, located
+from nki_mlir.simulator.expressions import compiled
 from nki_mlir.simulator.instructions import InstructionCompiler, Step
 from nki_mlir.simulator.memory import CoreMemory, Storage
 from nki_mlir.simulator.registers import (
@@ -189,12 +190,32 @@ class Function:
     def _compile(self, op: Operation, repeats: bool) -> Step:
         compile_one = self._compilers.get(type(op))
         if compile_one is not None:
-            return compile_one(op, repeats)
-        if isinstance(op, InstructionOp) and op.name.startswith("bir."):
-            isa = op.descriptor()
-            if isa is not None:
-                return self._instructions.compile(op, isa)
-        raise unsupported(op)
+            step = compile_one(op, repeats)
+        elif isinstance(op, InstructionOp) and op.name.startswith("bir.") and (isa := op.descriptor()) is not None:
+            step = self._instructions.compile(op, isa)
+        else:
+            raise unsupported(op)
+        return self._guarded(cast(InstructionOp, op), step) if "when" in op.properties else step
+
+    def _guarded(self, op: InstructionOp, step: Step) -> Step:
+        """Returns the step that runs another only where the guard of the instruction holds."""
+        when = op.when
+        assert when is not None
+        slots, numbers = self._names.slots, self._names.slots_of(guard_indices(op))
+        registers = [number for number in numbers if self._names.ranges[number] is None]
+        atoms = [(compiled(expression, numbers, slots), ge) for expression, ge in when.data.atoms]
+
+        def guarded() -> None:
+            for number in registers:
+                if slots[number] is None:
+                    raise NkiError("the guard reads a register that nothing has written")
+            for expression, ge in atoms:
+                value = expression()
+                if value < 0 if ge else value != 0:
+                    return
+            step()
+
+        return guarded
 
     def _tensor(self, op: TensorOp, repeats: bool) -> Step:
         storage = self._names.storages[op.results[0]]

@@ -12,7 +12,8 @@ from threadpoolctl import ThreadpoolController
 def _controller() -> Any:
     """Returns the controller of the BLAS libraries; finding them costs twenty times what setting a limit does."""
     np.matmul(np.ones((1, 1), np.float32), np.ones((1, 1), np.float32))
-    return ThreadpoolController().select(user_api="blas")
+    controller: Any = ThreadpoolController()
+    return controller.select(user_api="blas")
 
 
 def one_blas_thread() -> AbstractContextManager[object]:

@@ -311,6 +311,7 @@ def run_tool(
             stdout.flush()
             return status
         except SystemExit as end:  # argparse, after --help and --version
+            stdout.flush()
             return end.code if isinstance(end.code, int) else 0
         except BrokenPipeError:
             raise

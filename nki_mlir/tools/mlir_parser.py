@@ -32,8 +32,8 @@ from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from nki_mlir.diagnostics import Location, NkiError
+from nki_mlir.dialects.locations import file_location, integer
 from nki_mlir.tools.common import closest, internal_error, one_line
-from nki_mlir.tools.locations import file_location, integer
 
 MOST_DENSE_ELEMENTS = 1 << 26
 """No dense literal may have more elements: xDSL expands `dense<0>`, so that a short text could take all memory."""
@@ -59,6 +59,20 @@ class LocParser(Parser):
         """Where the names of the ops that are being parsed stand, outermost first."""
         self._first_uses: dict[str, Span] = {}
         super().__init__(ctx, text, name)
+
+    def parse_optional_str_literal(self) -> str | None:
+        """Reads a string as the printer writes it: bytes of UTF-8, those beyond ASCII escaped, which xDSL refuses."""
+        text = super().parse_optional_str_literal()
+        if text is not None:
+            return text
+        place = self.pos
+        raw = self.parse_optional_bytes_literal()
+        if raw is None:
+            return None
+        try:
+            return raw.decode("utf-8")
+        except UnicodeDecodeError:
+            self.raise_error("expected a string of UTF-8", place)
 
     def location_at(self, position: int) -> FileLineColLoc:
         """Returns the location of a position in the text."""

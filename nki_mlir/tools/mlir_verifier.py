@@ -10,8 +10,8 @@ from xdsl.utils.diagnostic import Diagnostic
 from xdsl.utils.exceptions import VerifyException
 
 from nki_mlir.diagnostics import NkiError
+from nki_mlir.dialects.locations import place_of
 from nki_mlir.tools.common import internal_error, one_line
-from nki_mlir.tools.locations import place_of
 
 
 def _raise_quietly(self: Diagnostic, ir: IRNode, underlying_error: Exception) -> NoReturn:

@@ -17,6 +17,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from nki_mlir import __version__
 from nki_mlir.diagnostics import NkiError
+from nki_mlir.dialects.locations import place_of
 from nki_mlir.tools.common import (
     Console,
     debug_log,
@@ -27,7 +28,6 @@ from nki_mlir.tools.common import (
     replacing,
     usage_error,
 )
-from nki_mlir.tools.locations import place_of
 from nki_mlir.tools.mlir_parser import parse_mlir
 from nki_mlir.tools.mlir_verifier import op_error, operation_of, quiet_diagnostics
 from nki_mlir.tools.opt_expected import mismatches

@@ -23,7 +23,7 @@ from nki_mlir.dialects.forms import CompareForm
 from nki_mlir.dialects.instruction import instruction
 from nki_mlir.dialects.structure import LoopOp as SharedLoopOp
 from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
-from nki_mlir.dialects.structure import StorageOp, SymbolRegionOp
+from nki_mlir.dialects.structure import StorageOp, SymbolRegionOp, read_attributes, verify_step, verify_variable
 
 
 @irdl_op_definition
@@ -89,6 +89,10 @@ class DynamicForLoopOp(IRDLOperation):
         found = self.properties.get(name)
         return found.value.data if isinstance(found, IntegerAttr) else default
 
+    def verify_(self) -> None:
+        verify_step(self.bound("step", 1))
+        verify_variable(self.body)
+
     @classmethod
     def parse(cls, parser: Parser) -> "DynamicForLoopOp":
         variable = parser.parse_argument(expect_type=False)
@@ -97,16 +101,19 @@ class DynamicForLoopOp(IRDLOperation):
         parser.parse_keyword("to")
         upper = parser.resolve_operand(parser.parse_unresolved_operand(), RegisterType())
         step = parser.parse_integer(allow_boolean=False) if parser.parse_optional_keyword("step") else 1
+        attributes = read_attributes(parser)
         body = parser.parse_region([variable.resolve(IV)])
         properties: dict[str, Attribute] = {"lower": IntegerAttr(lower, i64), "step": IntegerAttr(step, i64)}
-        return cls.create(operands=[upper], properties=properties, regions=[body])
+        return cls.create(operands=[upper], properties=properties, attributes=attributes, regions=[body])
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_ssa_value(self.body.block.args[0])
         printer.print_string(f" = {self.bound('lower', 0)} to ")
         printer.print_ssa_value(self.upper)
-        printer.print_string(f" step {self.bound('step', 1)} ")
+        printer.print_string(f" step {self.bound('step', 1)}")
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 
 

@@ -2,7 +2,7 @@
 
 from nki_mlir.dialects.forms import MatmulForm, UnaryForm
 from nki_mlir.dialects.instruction import instruction
-from nki_mlir.isa.instructions.matmul import MATMUL, TRANSPOSE
+from nki_mlir.isa.instructions.matmul import MATMUL, STREAM_TRANSPOSE
 
 
 @instruction(MATMUL, opcode=8)
@@ -15,7 +15,7 @@ class MatmultOp(MatmulForm):
     name = "bir.matmult"
 
 
-@instruction(TRANSPOSE, opcode=40)
+@instruction(STREAM_TRANSPOSE, opcode=40)
 class StreamTransposeOp(UnaryForm):
     """StreamTranspose: transposes a block on the Vector engine."""
 

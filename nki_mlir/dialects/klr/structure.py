@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 from nki_mlir.dialects.forms import CompareForm
 from nki_mlir.dialects.instruction import REGISTER_ONLY, REGISTER_OR_NUMBER, flag, instruction, opt_in
 from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
-from nki_mlir.dialects.structure import StorageOp, SymbolRegionOp
+from nki_mlir.dialects.structure import StorageOp, SymbolRegionOp, read_attributes
 from nki_mlir.isa.enums import BranchCompareOp
 
 
@@ -44,10 +44,14 @@ class BodyOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> "BodyOp":
         core = parser.parse_integer(allow_boolean=False, allow_negative=False)
-        return cls.create(properties={"core": IntegerAttr(core, i64)}, regions=[parser.parse_region([])])
+        properties: dict[str, Attribute] = {"core": IntegerAttr(core, i64)}
+        attributes = read_attributes(parser)
+        return cls.create(properties=properties, attributes=attributes, regions=[parser.parse_region([])])
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.core.value.data} ")
+        printer.print_string(f" {self.core.value.data}")
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
         printer.print_region(self.body, print_empty_block=False)
 
 
@@ -67,13 +71,15 @@ class BlockOp(IRDLOperation):
         properties: dict[str, Attribute] = {"label": StringAttr(parser.parse_str_literal(" of a label"))}
         if parser.parse_optional_keyword("no_reorder"):
             properties["no_reorder"] = UnitAttr()
-        return cls.create(properties=properties, regions=[parser.parse_region([])])
+        attributes = read_attributes(parser)
+        return cls.create(properties=properties, attributes=attributes, regions=[parser.parse_region([])])
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_string_literal(self.label.data)
         if self.no_reorder:
             printer.print_string(" no_reorder")
+        printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, print_empty_block=False)
 

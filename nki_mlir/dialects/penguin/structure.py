@@ -18,7 +18,7 @@ from nki_mlir.dialects.attributes import IV, RegisterType
 from nki_mlir.dialects.instruction import flag
 from nki_mlir.dialects.structure import LoopOp as SharedLoopOp
 from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
-from nki_mlir.dialects.structure import StorageOp, SymbolRegionOp
+from nki_mlir.dialects.structure import StorageOp, SymbolRegionOp, read_attributes, verify_variable
 
 
 @irdl_op_definition
@@ -69,18 +69,25 @@ class DynamicLoopOp(IRDLOperation):
     body = region_def("single_block")
     traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
 
+    def verify_(self) -> None:
+        verify_variable(self.body)
+
     @classmethod
     def parse(cls, parser: Parser) -> "DynamicLoopOp":
         variable = parser.parse_argument(expect_type=False)
         parser.parse_keyword("to")
         upper = parser.resolve_operand(parser.parse_unresolved_operand(), RegisterType())
-        return cls.create(operands=[upper], regions=[parser.parse_region([variable.resolve(IV)])])
+        attributes = read_attributes(parser)
+        return cls.create(
+            operands=[upper], attributes=attributes, regions=[parser.parse_region([variable.resolve(IV)])]
+        )
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_ssa_value(self.body.block.args[0])
         printer.print_string(" to ")
         printer.print_ssa_value(self.upper)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 
@@ -120,7 +127,8 @@ class ScopeOp(IRDLOperation):
             properties["no_reorder"] = UnitAttr()
         if parser.parse_optional_keyword("multi_buffer"):
             properties["multi_buffer"] = IntegerAttr(parser.parse_integer(allow_boolean=False), i64)
-        return cls.create(properties=properties, regions=[parser.parse_region([])])
+        attributes = read_attributes(parser)
+        return cls.create(properties=properties, attributes=attributes, regions=[parser.parse_region([])])
 
     def print(self, printer: Printer) -> None:
         if self.label is not None:
@@ -130,5 +138,6 @@ class ScopeOp(IRDLOperation):
             printer.print_string(" no_reorder")
         if self.multi_buffer is not None:
             printer.print_string(f" multi_buffer {self.multi_buffer.value.data}")
+        printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, print_empty_block=False)

@@ -89,12 +89,6 @@ def error_location(pos: Record) -> Location:
     return Location(pos.filename or NO_FILE, pos.line, pos.column + 1)
 
 
-def place_of(location: Attribute) -> Location | None:
-    """Returns the place that a location begins at, if it is known."""
-    start, _ = _ends(location)
-    return None if start is None else Location(start.filename.data, start.line.data, start.column.data)
-
-
 def _optional_fields(pos: Record) -> DictionaryAttr:
     numbers = {"lineEnd": pos.lineEnd, "columnEnd": pos.columnEnd}
     kept: dict[str, Attribute] = {k: IntegerAttr(v, i64) for k, v in numbers.items() if v is not None}

@@ -10,12 +10,13 @@ from nki_mlir.diagnostics import NkiError
 from nki_mlir.dialects.access import Access
 from nki_mlir.dialects.instruction import InstructionOp, Use, operands_of
 from nki_mlir.dialects.klr.structure import BlockOp, BodyOp, KernelOp, RegisterOp, TensorOp
+from nki_mlir.dialects.locations import place_of
 from nki_mlir.interchange.klr.codec import VERSION, KlrFile
 from nki_mlir.interchange.klr.schema import Layout, Record, make
 from nki_mlir.interchange.klr_dialect.accesses import encode
 from nki_mlir.interchange.klr_dialect.fields import Said
 from nki_mlir.interchange.klr_dialect.operators import ROWS, Row
-from nki_mlir.interchange.klr_dialect.positions import place_of, position_of
+from nki_mlir.interchange.klr_dialect.positions import position_of
 from nki_mlir.interchange.klr_dialect.reader import LAYOUTS, USUAL_METADATA, constants_of
 from nki_mlir.interchange.klr_dialect.tensors import kept_of, write_tensor
 

@@ -3,7 +3,7 @@
 from nki_mlir.isa.instructions.activation import ACTIVATION
 from nki_mlir.isa.instructions.base import Accumulators, Evaluation, Instruction, Run
 from nki_mlir.isa.instructions.elementwise import RECIPROCAL, SCALAR_TENSOR_TENSOR, TENSOR_SCALAR, TENSOR_TENSOR
-from nki_mlir.isa.instructions.matmul import MATMUL, TRANSPOSE
+from nki_mlir.isa.instructions.matmul import MATMUL, STREAM_TRANSPOSE, TRANSPOSE
 from nki_mlir.isa.instructions.memory import DMA_COPY, DMA_LOAD, DMA_SAVE, MEMSET, TENSOR_COPY
 from nki_mlir.isa.instructions.reduce import BN_AGGR, BN_STATS, PARTITION_REDUCE, TENSOR_REDUCE
 from nki_mlir.isa.instructions.select import AFFINE_SELECT, COPY_PREDICATED, IOTA, SELECT
@@ -31,6 +31,7 @@ INSTRUCTIONS: dict[str, Instruction] = {
         COPY_PREDICATED,
         MATMUL,
         TRANSPOSE,
+        STREAM_TRANSPOSE,
     )
 }
 

@@ -1,10 +1,11 @@
 """The Scalar engine's activation: a function of data * scale + bias, with an optional running sum."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from nki_mlir.diagnostics import NkiError
 from nki_mlir.isa.dtypes import Dtype
-from nki_mlir.isa.enums import AccumulateCommand, AluOp, Engine
+from nki_mlir.isa.enums import AccumulateCommand, ActivationFunction, AluOp, Engine
 from nki_mlir.isa.instructions.base import (
     MINIMUM_CYCLES,
     Array,
@@ -24,12 +25,14 @@ from nki_mlir.isa.rules import (
     FreeSize,
     OpIn,
     Requires,
+    Rule,
     SameFree,
     SamePartitions,
+    Unpacked,
     destinations,
     on_chip,
 )
-from nki_mlir.isa.target import Target
+from nki_mlir.isa.target import CAYMAN, Target
 
 ACCUMULATOR_READ = 64
 """Cycles to read an accumulator register out (nki-isa.md §1.9, ACC_READ)."""
@@ -88,6 +91,47 @@ def _cycles(operands: Operands, target: Target) -> int:
     return max(MINIMUM_CYCLES, free_of(operands, "data")) + (ACCUMULATOR_READ if "reduce_res" in operands.roles else 0)
 
 
+COMMANDS = frozenset(c for c in AccumulateCommand if c is not AccumulateCommand.LOAD_ACCUMULATE)
+"""An activation has no operand from which the accumulator could be loaded (Penguin reference, §9.6)."""
+NUMBER_AS_BIAS = frozenset({ActivationFunction.COPY, ActivationFunction.RECIPROCAL})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImmediateBias(Rule):
+    """Before trn2 the bias is a vector, except for the two functions that need no table."""
+
+    ID = "BIR605"
+    source: str = "BIR reference, §7.4; NKI ISA reference, §2.4"
+
+    @property
+    def statement(self) -> str:
+        return "bias as a number needs func copy or reciprocal"
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        bias, func = operands.one("bias"), operands.parameters.get("func")
+        if bias is None or bias.immediate is None or func in NUMBER_AS_BIAS:
+            return None
+        return f"bias is a number, which {func} takes from {CAYMAN} on"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BiasOfReciprocal(Rule):
+    """Before trn2 a reciprocal takes no vector as its bias."""
+
+    ID = "X-RECBIAS"
+    source: str = "NKI ISA reference, §2.4 and §2.15"
+
+    @property
+    def statement(self) -> str:
+        return "bias must not be in storage with func reciprocal"
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        bias = operands.one("bias")
+        if operands.parameters.get("func") is not ActivationFunction.RECIPROCAL or bias is None or bias.space is None:
+            return None
+        return f"bias is in storage, which reciprocal takes from {CAYMAN} on"
+
+
 ACTIVATION = Instruction(
     "activation",
     "dst = func(data * scale + bias); the accumulator may add dst over the free dimensions",
@@ -108,7 +152,11 @@ ACTIVATION = Instruction(
             source="newer documentation: any type but tf32; older: fp32, fp16, bf16",
         ),
         DtypeIn(roles=("scale",), dtypes=frozenset({Dtype.F32}), id="X-SCALE"),
+        ImmediateBias(before=CAYMAN),
+        BiasOfReciprocal(before=CAYMAN),
         OpIn(parameters=("reduce_op",), ops=frozenset({AluOp.ADD})),
+        OpIn(parameters=("accumulate",), ops=COMMANDS, id="X-ACCCMD"),
+        Unpacked(roles=("dst", "reduce_res", "data")),
         Requires(
             name="reduce_res",
             needs=("accumulate",),

@@ -21,22 +21,27 @@ from nki_mlir.isa.numerics import alu, integer_alu, writer
 from nki_mlir.isa.operands import Operands
 from nki_mlir.isa.rules import (
     BitwiseOnIntegers,
-    DtypeIn,
+    Dimensions,
+    EngineSince,
     FreeSize,
     NotBothPsum,
     NotInPsumOn,
     OpAvailable,
+    OperandOfOp,
     OpIn,
+    OpNotInPsum,
     OpOnEngines,
     OpPairsOn,
     SameFree,
     SameOpClass,
     SamePartitions,
     Together,
+    Unpacked,
+    VectorDtype,
     destinations,
     on_chip,
 )
-from nki_mlir.isa.target import Target
+from nki_mlir.isa.target import CAYMAN, CORE_V4, Target
 
 VECTOR_ENGINES = frozenset({Engine.DVE, Engine.POOL})
 EXACT_INTEGERS = frozenset({Dtype.I32, Dtype.U32})
@@ -44,6 +49,9 @@ BINARY = frozenset(op for op in AluOp if not op.is_unary)
 ARITHMETIC = frozenset(op for op in AluOp if op.is_arithmetic)
 SCALAR_ENGINE_PAIRS = frozenset({(AluOp.MULT, AluOp.ADD), (AluOp.MULT, None), (AluOp.ADD, None)})
 GPSIMD_ONLY = frozenset({AluOp.POW})
+BITWISE = frozenset(op for op in AluOp if op.is_bitwise)
+RSQRT = frozenset({AluOp.RSQRT})
+RSQRT_ENGINES = frozenset({Engine.POOL, Engine.ACT})
 
 
 def exact_integers(e: Evaluation, op: AluOp, *roles: str) -> bool:
@@ -113,7 +121,10 @@ TENSOR_TENSOR = Instruction(
         OpIn(parameters=("op",), ops=BINARY),
         OpAvailable(parameters=("op",)),
         OpOnEngines(parameter="op", ops=GPSIMD_ONLY, engines=frozenset({Engine.POOL})),
+        OpNotInPsum(parameters=("op",), ops=GPSIMD_ONLY, engine=Engine.POOL, roles=("dst", "data1", "data2")),
+        OpOnEngines(parameter="op", ops=BITWISE, engines=frozenset({Engine.DVE}), id="X-BITVEC"),
         BitwiseOnIntegers(parameters=("op",), roles=("dst", "data1", "data2")),
+        Unpacked(roles=("dst", "data1", "data2")),
     ),
     evaluate=_tensor_tensor,
     cycles=_tensor_tensor_cycles,
@@ -202,10 +213,19 @@ TENSOR_SCALAR = Instruction(
         FreeSize(roles=("operand0", "operand1"), exactly=1),
         NotInPsumOn(engine=Engine.POOL, roles=("dst", "data", "operand0", "operand1")),
         OpAvailable(parameters=("op0", "op1")),
-        OpPairsOn(engine=Engine.ACT, pairs=SCALAR_ENGINE_PAIRS),
+        EngineSince(engine=Engine.ACT, first=CAYMAN),
+        OpPairsOn(engine=Engine.ACT, pairs=SCALAR_ENGINE_PAIRS, before=CORE_V4),
+        *(OpOnEngines(parameter=op, ops=RSQRT, engines=RSQRT_ENGINES) for op in ("op0", "op1")),
+        *(
+            OpOnEngines(parameter=op, ops=BITWISE, engines=frozenset({Engine.DVE}), id="X-BITVEC")
+            for op in ("op0", "op1")
+        ),
+        OperandOfOp(parameter="op0", operand="operand0"),
         Together(names=("op1", "operand1")),
         SameOpClass(parameters=("op0", "op1")),
         BitwiseOnIntegers(parameters=("op0", "op1"), roles=("dst", "data", "operand0", "operand1")),
+        VectorDtype(parameters=("op0", "op1"), vectors=("operand0", "operand1"), others=("dst", "data")),
+        Unpacked(roles=("dst", "data", "operand0", "operand1")),
     ),
     evaluate=_tensor_scalar,
     cycles=elements("data"),
@@ -240,6 +260,11 @@ SCALAR_TENSOR_TENSOR = Instruction(
         NotInPsumOn(engine=Engine.POOL, roles=("dst", "data", "operand0", "operand1")),
         OpIn(parameters=("op0", "op1"), ops=ARITHMETIC),
         OpAvailable(parameters=("op0", "op1")),
+        OperandOfOp(parameter="op0", operand="operand0"),
+        VectorDtype(parameters=("op0", "op1"), vectors=("operand0",), others=("dst", "data", "operand1")),
+        Dimensions(roles=("data", "operand1"), at_most=3, id="BIR133"),
+        Dimensions(roles=("dst",), at_most=3, id="BIR134"),
+        Unpacked(roles=("dst", "data", "operand0", "operand1")),
     ),
     evaluate=_scalar_tensor_tensor,
     cycles=elements("data", factor=2),
@@ -267,7 +292,7 @@ RECIPROCAL = Instruction(
         *destinations("dst"),
         SamePartitions(roles=("dst", "data")),
         SameFree(roles=("dst", "data")),
-        DtypeIn(roles=("dst", "data"), dtypes=frozenset(d for d in Dtype if d.lanes == 1 and d.size <= 4)),
+        Unpacked(roles=("dst", "data")),
     ),
     evaluate=_reciprocal,
     cycles=elements("data", factor=8),

@@ -139,6 +139,24 @@ class ResultDtype(Rule):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TransposeStart(Rule):
+    """In transpose mode the result starts at partition 0."""
+
+    ID = "BIR151"
+    source: str = "BIR reference, §7.3"
+
+    @property
+    def statement(self) -> str:
+        return "dst must start at partition 0 with is_transpose"
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        dst = operands.one("dst")
+        if not operands.parameters.get("is_transpose") or dst is None or not dst.start:
+            return None
+        return f"dst starts at partition {dst.start}, transposing needs 0"
+
+
+@dataclass(frozen=True, kw_only=True)
 class DoubleRow(Rule):
     """perf_mode double_row contracts two rows of fp8 at once: the first free dimension of both inputs is 2."""
 
@@ -146,13 +164,16 @@ class DoubleRow(Rule):
 
     @property
     def statement(self) -> str:
-        return "perf_mode double_row needs fp8 inputs with first free dimension 2 and no is_transpose"
+        return "perf_mode double_row needs fp8 inputs with first free dimension 2, no is_transpose, no column tiles"
 
     def check(self, operands: Operands, target: Target | None) -> str | None:
         if operands.parameters.get("perf_mode") is not MatmultPerfMode.DOUBLE_ROW:
             return None
         if operands.parameters.get("is_transpose"):
             return "perf_mode double_row cannot transpose"
+        size = operands.parameters.get("tile_size")
+        if isinstance(size, tuple) and size[1:] not in ((), (128,)):
+            return f"tile_size has column size {size[1]}, perf_mode double_row needs all 128 columns"
         for role in ("stationary", "moving"):
             operand = operands.one(role)
             if operand is None:
@@ -174,7 +195,10 @@ class TilePosition(Rule):
 
     @property
     def statement(self) -> str:
-        return "tile_size must be 32, 64 or 128 (gen2: not 32), tile_position a multiple, both inside 128 x 128"
+        return (
+            "tile_size must be 32, 64 or 128, tile_position a multiple, both inside 128 x 128, the operands inside; "
+            "gen2 has no 32 x 32 tile and no column position 96"
+        )
 
     def check(self, operands: Operands, target: Target | None) -> str | None:
         size, place = operands.parameters.get("tile_size"), operands.parameters.get("tile_position")
@@ -182,17 +206,25 @@ class TilePosition(Rule):
             return None
         if len(size) != 2 or len(place) != 2:
             return "tile_position and tile_size must be pairs (row, column)"
-        allowed = (64, 128) if target is not None and target <= SUNDA else (32, 64, 128)
+        if target is not None and target <= SUNDA:
+            if tuple(size) == (32, 32):
+                return f"tile_size is 32 x 32, which {target} does not have"
+            if place[1] == 96:
+                return f"tile_position has column 96, which {target} does not have"
         used = {"row": operands.one("stationary"), "column": operands.one("dst")}
         for (axis, operand), extent, start in zip(used.items(), size, place, strict=True):
             if not isinstance(extent, int) or not isinstance(start, int):
                 continue
-            if extent not in allowed:
-                return f"tile_size has {axis} size {extent}, it must be one of {', '.join(map(str, allowed))}"
+            if extent not in (32, 64, 128):
+                return f"tile_size has {axis} size {extent}, it must be 32, 64 or 128"
             if start % extent or start < 0 or start + extent > 128:
                 return f"tile_position has {axis} {start}, it must be a multiple of {extent} with the tile inside 128"
-            if operand is not None and operand.partitions is not None and operand.partitions > extent:
+            if operand is None:
+                continue
+            if operand.partitions is not None and operand.partitions > extent:
                 return f"tile_size has {axis} size {extent}, the operands need {operand.partitions}"
+            if operand.start is not None and operand.start > start and not operand.start_step:
+                return f"tile_position has {axis} {start}, the operands start at partition {operand.start}"
         return None
 
 
@@ -297,7 +329,7 @@ MATMUL = Instruction(
     ),
     rules=(
         *on_chip("stationary", "moving", spaces=(MemorySpace.SBUF,)),
-        *on_chip("dst", spaces=(MemorySpace.PSUM,)),
+        *on_chip("dst", spaces=(MemorySpace.PSUM,), psum=8192),
         *destinations("dst", psum=SMALL),
         DtypeIn(
             roles=("stationary", "moving"),
@@ -309,6 +341,7 @@ MATMUL = Instruction(
         SameDtype(roles=("stationary", "moving"), when="is_transpose", since=CAYMAN, id="BIR035"),
         ResultDtype(transpose=False),
         ResultDtype(transpose=True, since=CAYMAN),
+        TransposeStart(),
         TileSize(role="stationary", at_most=128, id="BIR040"),
         TileSize(
             role="moving", at_most=Limit(512, ((CORE_V4, 4096),)), bf16=Limit(512, ((CORE_V4, 8192),)), id="BIR039"
@@ -328,16 +361,24 @@ MATMUL = Instruction(
 
 @dataclass(frozen=True, kw_only=True)
 class TransposeLimits(Rule):
-    """The Vector engine transposes up to 32 x 32; the Tensor engine up to 128 x 128, from SBUF to PSUM."""
+    """The Vector engine transposes up to 32 x 32; the Tensor engine up to 128 x 128, from SBUF to PSUM.
+
+    `engine` is the one that runs the instruction if it does not say so itself.
+    """
 
     ID = "X-TRANSPOSE"
+    engine: Engine | None = None
 
     @property
     def statement(self) -> str:
+        if self.engine is not None:
+            return "data is at most 32 x 32"
         return "data is at most 32 x 32 on dve; on pe at most 128 x 128, from sbuf to psum"
 
     def check(self, operands: Operands, target: Target | None) -> str | None:
         engine, data, dst = operands.parameters.get("engine"), operands.one("data"), operands.one("dst")
+        if engine in (None, Engine.UNASSIGNED):
+            engine = self.engine
         if data is None or dst is None:
             return None
         limit = 32 if engine is Engine.DVE else 128
@@ -386,20 +427,25 @@ def _transpose_cycles(operands: Operands, target: Target) -> int:
     return max(MINIMUM_CYCLES, free)
 
 
-TRANSPOSE = Instruction(
-    "transpose",
-    "dst = data with partitions and elements swapped, moved bit by bit",
-    engines=frozenset({Engine.PE, Engine.DVE}),
-    roles="dst data",
-    outs=1,
-    parameters=("engine",),
-    rules=(
-        *on_chip("dst", "data"),
-        *destinations("dst", psum=SMALL),
-        SameDtype(roles=("dst", "data")),
-        TransposeLimits(),
-        TransposedShape(),
-    ),
-    evaluate=_transpose,
-    cycles=_transpose_cycles,
-)
+def _transpose_on(name: str, engines: frozenset[Engine], limits: TransposeLimits) -> Instruction:
+    return Instruction(
+        name,
+        "dst = data with partitions and elements swapped, moved bit by bit",
+        engines=engines,
+        roles="dst data",
+        outs=1,
+        parameters=("engine",),
+        rules=(
+            *on_chip("dst", "data"),
+            *destinations("dst", psum=SMALL),
+            SameDtype(roles=("dst", "data")),
+            limits,
+            TransposedShape(),
+        ),
+        evaluate=_transpose,
+        cycles=_transpose_cycles,
+    )
+
+
+TRANSPOSE = _transpose_on("transpose", frozenset({Engine.PE, Engine.DVE}), TransposeLimits())
+STREAM_TRANSPOSE = _transpose_on("stream_transpose", frozenset({Engine.DVE}), TransposeLimits(engine=Engine.DVE))

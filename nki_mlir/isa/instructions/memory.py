@@ -26,17 +26,22 @@ from nki_mlir.isa.rules import (
     InMemory,
     InsideStorage,
     NotInPsumOn,
+    OpOnEngines,
+    PackedCopy,
     PartitionLimit,
     Rule,
     SameCount,
     SameFree,
     SamePartitions,
     SinceValue,
+    ValueIn,
     destinations,
     on_chip,
 )
-from nki_mlir.isa.target import CAYMAN, Target
+from nki_mlir.isa.target import CAYMAN, CORE_V4, Target
 
+HWDGE_ENGINES = frozenset({Engine.DMA, Engine.SP, Engine.ACT})
+SWDGE_ENGINES = frozenset({Engine.DMA, Engine.POOL})
 SMALL = frozenset(d for d in Dtype if d.size < 4)
 
 
@@ -102,6 +107,7 @@ TENSOR_COPY = Instruction(
         *destinations("dst", psum=SMALL),
         SamePartitions(roles=("dst", "src")),
         SameFree(roles=("dst", "src")),
+        PackedCopy(roles=("dst", "src")),
         NotInPsumOn(engine=Engine.POOL, roles=("dst", "src")),
     ),
     evaluate=lambda e: copy_or_cast(e, "src"),
@@ -120,6 +126,10 @@ def _dma_rules(dst: tuple[MemorySpace, ...], src: tuple[MemorySpace, ...]) -> tu
         SameCount(roles=("dst", "src")),
         DmaCast(roles=("dst", "src")),
         SinceValue(parameter="dge_type", value=DgeType.HWDGE, first=CAYMAN, id="X-HWDGE"),
+        ValueIn(parameter="priority", values=(0, 1, 2, 3), id="X-PRIORITY"),
+        SinceValue(parameter="priority", value=None, first=CORE_V4, id="X-PRIORITY"),
+        OpOnEngines(parameter="dge_type", ops=frozenset({DgeType.HWDGE}), engines=HWDGE_ENGINES, id="X-HWDGE"),
+        OpOnEngines(parameter="dge_type", ops=frozenset({DgeType.SWDGE}), engines=SWDGE_ENGINES, id="X-SWDGE"),
     )
 
 
@@ -137,7 +147,7 @@ def _dma(name: str, summary: str, dst: tuple[MemorySpace, ...], src: tuple[Memor
         engines=frozenset({Engine.DMA, Engine.SP, Engine.ACT, Engine.POOL}),
         roles="dst src",
         outs=1,
-        parameters=("dge_type", "engine"),
+        parameters=("dge_type", "priority", "engine"),
         rules=_dma_rules(dst, src),
         evaluate=lambda e: copy_or_cast(e, "src"),
         cycles=_dma_cycles,

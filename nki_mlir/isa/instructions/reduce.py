@@ -19,20 +19,23 @@ from nki_mlir.isa.lazy import numpy as np
 from nki_mlir.isa.numerics import alu_reduce, integer_alu, writer
 from nki_mlir.isa.operands import Operands
 from nki_mlir.isa.rules import (
+    ArithmeticOnly,
     BitwiseOnIntegers,
-    DtypeIn,
     FreeSize,
     OpAvailable,
     OpIn,
+    OpOnEngines,
     PartitionCount,
     ReducedShape,
     SameFree,
     SamePartitions,
+    Unpacked,
     destinations,
     on_chip,
 )
 from nki_mlir.isa.target import Target
 
+BITWISE = frozenset(op for op in AluOp if op.is_bitwise)
 REDUCING = frozenset(op for op in AluOp if op.reduces)
 FREE_AXES = {AxisList.X: 1, AxisList.XY: 2, AxisList.XYZ: 3, AxisList.XYZW: 4}
 
@@ -91,6 +94,9 @@ TENSOR_REDUCE = Instruction(
         OpIn(parameters=("axis",), ops=frozenset(FREE_AXES), id="X-AXIS"),
         ReducedShape(result="dst", data="data"),
         BitwiseOnIntegers(parameters=("op",), roles=("dst", "data")),
+        OpOnEngines(parameter="op", ops=BITWISE, engines=frozenset({Engine.DVE}), id="X-BITVEC"),
+        ArithmeticOnly(flag="negate", parameter="op"),
+        Unpacked(roles=("dst", "data")),
     ),
     evaluate=_tensor_reduce,
     cycles=_tensor_reduce_cycles,
@@ -134,14 +140,13 @@ PARTITION_REDUCE = Instruction(
         SameFree(roles=("dst", "data")),
         OpIn(parameters=("op",), ops=PARTITION_REDUCING),
         BitwiseOnIntegers(parameters=("op",), roles=("dst", "data")),
+        Unpacked(roles=("dst", "data")),
     ),
     evaluate=_partition_reduce,
     cycles=gpsimd("data"),
 )
 
 # Batch-norm statistics -------------------------------------------------------------------------------------------
-
-STATISTICS = frozenset({Dtype.F32, Dtype.BF16, Dtype.F16})
 
 
 def _statistics(x: Array) -> tuple[Any, Array, Array]:
@@ -184,7 +189,7 @@ BN_STATS = Instruction(
         SamePartitions(roles=("dst", "data")),
         FreeSize(roles=("data",), at_most=512, id="X-BNSTATS"),
         FreeSize(roles=("dst",), exactly=6, id="X-BN6"),
-        DtypeIn(roles=("dst", "data"), dtypes=STATISTICS),
+        Unpacked(roles=("dst", "data")),
     ),
     evaluate=_bn_stats,
     cycles=elements("data"),
@@ -224,7 +229,7 @@ BN_AGGR = Instruction(
         SamePartitions(roles=("dst", "data")),
         FreeSize(roles=("data",), multiple_of=3, id="BIR226"),
         FreeSize(roles=("dst",), exactly=2, id="X-BN2"),
-        DtypeIn(roles=("dst", "data"), dtypes=STATISTICS),
+        Unpacked(roles=("dst", "data")),
     ),
     evaluate=_bn_aggr,
     cycles=_bn_aggr_cycles,

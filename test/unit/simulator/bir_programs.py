@@ -1,4 +1,4 @@
-"""Small BIR programs for tests, and what their numbers must be by pure Python: no code of the simulator is used here."""
+"""Small BIR programs for tests, and what numbers do by pure Python, without code of the simulator."""
 
 import itertools
 import math
@@ -53,7 +53,9 @@ class Tile:
     space: str = "sbuf"
 
 
-def run_tiles(lines: Sequence[str], tiles: Mapping[str, Tile], arch: str = "gen4", **options: Any) -> dict[str, np.ndarray]:
+def run_tiles(
+    lines: Sequence[str], tiles: Mapping[str, Tile], arch: str = "gen4", **options: Any
+) -> dict[str, np.ndarray]:
     """Loads all tiles, runs instructions that call them %name, and returns what the tiles then hold."""
     before, after, inputs = [], [], {}
     for name, tile in tiles.items():
@@ -194,7 +196,9 @@ def values(dtype: Dtype, shape: tuple[int, ...], seed: int, scale: float = 4.0) 
     generator = np.random.default_rng(seed)
     if dtype.is_integer:
         bits = 8 * dtype.size
-        raw = generator.integers(0, 2**bits, shape, dtype=np.uint64) >> generator.integers(0, bits, shape, dtype=np.uint64)
+        shifts = generator.integers(0, bits, shape, dtype=np.uint64)
+        raw = generator.integers(0, 2**bits, shape, dtype=np.uint64) >> shifts
         return raw.astype(f"u{dtype.size}").view(dtype.numpy)
     exact = generator.standard_normal(shape) * scale
-    return np.array([rounded(v, dtype) for v in exact.reshape(-1).tolist()], np.float64).astype(dtype.numpy).reshape(shape)
+    numbers = np.array([rounded(v, dtype) for v in exact.reshape(-1).tolist()], np.float64)
+    return numbers.astype(dtype.numpy).reshape(shape)

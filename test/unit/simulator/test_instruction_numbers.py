@@ -1,4 +1,4 @@
-"""The numbers of every instruction on the simulator, against formulas in pure Python, at every dtype and any pattern."""
+"""The numbers of every instruction, against formulas in pure Python, at every dtype and over any pattern."""
 
 import math
 import operator
@@ -196,7 +196,7 @@ BITWISE: dict[str, Any] = {
 }
 
 
-def _check_elementwise(data: Any, target: Dtype, dtypes: tuple[Dtype, ...], op: str, partitions: int, seed: int) -> None:
+def _check_binary(data: Any, target: Dtype, dtypes: tuple[Dtype, ...], op: str, partitions: int, seed: int) -> None:
     out, a, b = data.draw(walks(12)), data.draw(walks(12, repeats=True)), data.draw(walks(12, repeats=True))
     y = Tile(values(target, (partitions, out.row), seed), target)
     x1 = Tile(values(dtypes[0], (partitions, a.row), seed + 1), dtypes[0])
@@ -222,7 +222,7 @@ def _check_elementwise(data: Any, target: Dtype, dtypes: tuple[Dtype, ...], op: 
 @some
 def test_tensor_tensor(op: str, data: Any, target: Dtype, partitions: int, seed: int) -> None:
     dtypes = tuple(data.draw(st.sampled_from(NUMBERS)) for _ in range(2))
-    _check_elementwise(data, target, dtypes, op, partitions, seed)
+    _check_binary(data, target, dtypes, op, partitions, seed)
 
 
 @pytest.mark.parametrize("op", BITWISE)
@@ -230,7 +230,7 @@ def test_tensor_tensor(op: str, data: Any, target: Dtype, partitions: int, seed:
 @given(data=st.data(), partitions=partition_counts, seed=seeds)
 @settings(max_examples=2, deadline=None)
 def test_bitwise_tensor_tensor(op: str, dtype: Dtype, data: Any, partitions: int, seed: int) -> None:
-    _check_elementwise(data, dtype, (dtype, dtype), op, partitions, seed)
+    _check_binary(data, dtype, (dtype, dtype), op, partitions, seed)
 
 
 @pytest.mark.parametrize("op", ["add", "subtract", "mult"])
@@ -421,7 +421,13 @@ def test_every_activation_function_with_a_meaning_is_here() -> None:
 
 
 @pytest.mark.parametrize("func", ACTIVATIONS)
-@given(data=st.data(), source=st.sampled_from(FLOATS), bias=st.sampled_from(FLOATS), partitions=partition_counts, seed=seeds)
+@given(
+    data=st.data(),
+    source=st.sampled_from(FLOATS),
+    bias=st.sampled_from(FLOATS),
+    partitions=partition_counts,
+    seed=seeds,
+)
 @settings(max_examples=3, deadline=None)
 def test_activation(func: str, data: Any, source: Dtype, bias: Dtype, partitions: int, seed: int) -> None:
     if bias is Dtype.F32R:
@@ -430,7 +436,8 @@ def test_activation(func: str, data: Any, source: Dtype, bias: Dtype, partitions
     target = data.draw(st.sampled_from([Dtype.F32, Dtype.BF16, Dtype.F16]))
     y = Tile(values(target, (partitions, out.row), seed), target)
     x = Tile(values(source, (partitions, in_.row), seed + 1, 1.0), source)
-    b, s = Tile(values(bias, (partitions, 1), seed + 2, 0.5), bias), Tile(values(Dtype.F32, (partitions, 1), 7), Dtype.F32)
+    b = Tile(values(bias, (partitions, 1), seed + 2, 0.5), bias)
+    s = Tile(values(Dtype.F32, (partitions, 1), 7), Dtype.F32)
     vector = data.draw(st.booleans())
     scale = f"%s[0 : {partitions} | 0 : 1] f32" if vector else "0.75 : f32"
     line = (
@@ -454,12 +461,14 @@ def test_activation(func: str, data: Any, source: Dtype, bias: Dtype, partitions
 def test_activation_accumulates_over_instructions() -> None:
     """Each lane of the accumulator belongs to a physical partition, wherever an instruction starts."""
     x = Tile(values(Dtype.F32, (64, 8), 3), Dtype.F32)
-    tiles = {"x": x, "y": Tile(np.zeros((64, 8), np.float32), Dtype.F32), "r": Tile(np.zeros((64, 1), np.float32), Dtype.F32)}
+    y, r = (Tile(np.zeros((64, width), np.float32), Dtype.F32) for width in (8, 1))
+    tiles = {"x": x, "y": y, "r": r}
 
     def line(start: int, command: str, last: bool) -> str:
         part = f"[{start} : 32 | 0 : 8] f32"
         reduced = f", reduce_res = %r[{start} : 32 | 0 : 1] f32" if last else ""
-        return f"bir.activation square outs(%y{part}{reduced}) ins(%x{part}) {{accumulate = #nki.accumulate<{command}>}}"
+        flag = f"{{accumulate = #nki.accumulate<{command}>}}"
+        return f"bir.activation square outs(%y{part}{reduced}) ins(%x{part}) {flag}"
 
     lines = [
         line(0, "zero_accumulate", False),
@@ -489,7 +498,13 @@ BIT_FOLDS: dict[str, Any] = {op: lambda v, f=f: reduce(f, v) for op, f in BITWIS
 
 
 @pytest.mark.parametrize("op", [*FOLDS, *BIT_FOLDS])
-@given(data=st.data(), axis=st.sampled_from(["x", "xy", "xyz"]), negate=st.booleans(), partitions=partition_counts, seed=seeds)
+@given(
+    data=st.data(),
+    axis=st.sampled_from(["x", "xy", "xyz"]),
+    negate=st.booleans(),
+    partitions=partition_counts,
+    seed=seeds,
+)
 @settings(max_examples=3, deadline=None)
 def test_tensor_reduce(op: str, data: Any, axis: str, negate: bool, partitions: int, seed: int) -> None:
     bits = op in BIT_FOLDS
@@ -597,7 +612,13 @@ def _pattern_text(pattern: tuple[tuple[int, int], ...], offset: int, multiplier:
 
 
 @pytest.mark.parametrize("dtype", NUMBERS)
-@given(out=walks(12), pattern=patterns, offset=st.integers(-50, 50), multiplier=st.integers(-9, 9), partitions=partition_counts)
+@given(
+    out=walks(12),
+    pattern=patterns,
+    offset=st.integers(-50, 50),
+    multiplier=st.integers(-9, 9),
+    partitions=partition_counts,
+)
 @some
 def test_iota(dtype: Dtype, out: Walk, pattern: Any, offset: int, multiplier: int, partitions: int) -> None:
     tile = Tile(values(dtype, (partitions, out.row), 1), dtype)
@@ -698,7 +719,8 @@ def _product(a: Tile, b: Tile, ka: Walk, kb: Walk, p: int, m: int, n: int) -> tu
 @settings(max_examples=3, deadline=None)
 def test_matmul(dtype: Dtype, data: Any, size: tuple[int, int, int], seed: int) -> None:
     k, m, n = size
-    other = dtype if dtype is Dtype.F32 else data.draw(st.sampled_from([d for d in MATMUL_INPUTS if d is not Dtype.F32]))
+    narrow = st.sampled_from([d for d in MATMUL_INPUTS if d is not Dtype.F32])
+    other = dtype if dtype is Dtype.F32 else data.draw(narrow)
     ka, kb, out = data.draw(walks(m, repeats=True)), data.draw(walks(n, repeats=True)), data.draw(walks(n))
     tiles = {
         "a": Tile(values(dtype, (k, ka.row), seed, 1.0), dtype),
@@ -727,9 +749,7 @@ def test_double_row_matmul_contracts_pairs_of_rows() -> None:
     got = run_tiles([line], tiles)["y"]
     for m in range(8):
         for n in range(12):
-            exact = math.fsum(
-                float(a[k, 8 * j + m]) * float(b[k, 12 * j + n]) for k in range(16) for j in range(2)
-            )
+            exact = math.fsum(float(a[k, 8 * j + m]) * float(b[k, 12 * j + n]) for k in range(16) for j in range(2))
             assert math.isclose(got[m, n], exact, rel_tol=1e-5, abs_tol=1e-5)
 
 
@@ -840,7 +860,8 @@ def test_shifts(op: str, dtype: Dtype) -> None:
 def test_power_and_remainder(op: str) -> None:
     """The remainder has the sign of the divisor."""
     x = Tile(np.abs(values(Dtype.F32, (3, 8), 5)) * np.float32(1 if op == "pow" else -1), Dtype.F32)
-    line = f"bir.tensor_scalar {op} on pool outs(%x[0 : 3 | 0 : 8] f32) ins(%x[0 : 3 | 0 : 8] f32, operand0 = 1.5 : f32)"
+    access = "%x[0 : 3 | 0 : 8] f32"
+    line = f"bir.tensor_scalar {op} on pool outs({access}) ins({access}, operand0 = 1.5 : f32)"
     expected = [float(v) ** 1.5 if op == "pow" else float(v) % 1.5 for v in x.values.flat]
     np.testing.assert_allclose(run_tiles([line], {"x": x})["x"].reshape(-1), expected, rtol=1e-6)
 

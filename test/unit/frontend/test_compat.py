@@ -1,0 +1,78 @@
+"""The vendor's names: `nki` and `neuronxcc.nki` for the length of a process."""
+
+import importlib
+import sys
+
+import pytest
+
+from nki_mlir import compat, nki, nki_legacy
+
+
+@pytest.fixture(autouse=True)
+def _clean():
+    compat.uninstall()
+    yield
+    compat.uninstall()
+
+
+def test_both_names_become_importable_and_go_again():
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("neuronxcc.nki")
+    assert compat.install() == ["nki", "neuronxcc"]
+    assert compat.install() == ["nki", "neuronxcc"]
+    namespace = {}
+    source = """
+import nki, nki.language as nl, nki.isa as nisa, nki.compiler as ncc
+import neuronxcc.nki as old, neuronxcc.nki.language as onl, neuronxcc.nki.isa as onisa
+import neuronxcc.nki.typing as nt, neuronxcc.nki.compiler as oncc
+from neuronxcc import nki as again
+from neuronxcc.nki.typing import tensor
+from nki.language import affine_range
+"""
+    exec(source, namespace)
+    assert namespace["nki"].jit is nki.jit
+    assert namespace["nl"].add is nki.language.add
+    assert namespace["old"] is namespace["again"]
+    assert namespace["old"].jit is nki_legacy.jit
+    assert namespace["old"].language is namespace["onl"]
+    assert namespace["onl"].__name__ == "neuronxcc.nki.language"
+    assert namespace["onl"].rand.__name__ == "rand"
+    compat.uninstall()
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("nki")
+
+
+def test_names_that_do_not_exist():
+    compat.install()
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'nki\.nothing'"):
+        importlib.import_module("nki.nothing")
+    with pytest.raises(ImportError, match="cannot import name 'nothing' from 'nki.language'"):
+        exec("from nki.language import nothing", {})
+    with pytest.raises(AttributeError, match=r"module 'neuronxcc\.nki\.isa' has no attribute 'nothing'"):
+        _ = importlib.import_module("neuronxcc.nki.isa").nothing
+
+
+def test_a_star_import_brings_the_functions():
+    compat.install()
+    namespace = {}
+    exec("from nki.language import *", namespace)
+    assert {"add", "exp", "ndarray", "float32", "sbuf"} <= namespace.keys()
+
+
+def test_a_vendor_package_is_left_alone(tmp_path, monkeypatch):
+    package = tmp_path / "nki"
+    package.mkdir()
+    (package / "__init__.py").write_text("OWNER = 'vendor'\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.warns(compat.VendorPackageWarning, match=f"the package 'nki' at {package}.* is in use"):
+        assert compat.install() == ["neuronxcc"]
+    assert importlib.import_module("nki").OWNER == "vendor"
+    with pytest.warns(compat.VendorPackageWarning):
+        compat.install()
+    del sys.modules["nki"]
+
+
+def test_a_plain_folder_of_that_name_does_not_count(tmp_path, monkeypatch):
+    (tmp_path / "nki").mkdir()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert compat.install() == ["nki", "neuronxcc"]

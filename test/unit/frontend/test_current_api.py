@@ -1,0 +1,162 @@
+"""The functions of `nl` in the current API: operator tokens, and functions that return tiles."""
+
+import numpy as np
+import pytest
+
+import nki_mlir.nki as nki
+from nki_mlir.frontend.errors import NKINotImplementedError, NKITypeError, NKIValueError
+from nki_mlir.nki import isa as nisa
+from nki_mlir.nki import language as nl
+
+
+def data(*shape, seed=0, low=-2.0, high=2.0):
+    return np.random.default_rng(seed).uniform(low, high, shape).astype(np.float32)
+
+
+X, Y = data(64, 48), data(64, 48, seed=1)
+
+
+def both(kernel, *args):
+    first, second = (kernel.simulate(args, frontend=frontend) for frontend in ("beta2", "beta3"))
+    assert first.tobytes() == second.tobytes()
+    return first
+
+
+def mapped(function):
+    @nki.jit
+    def kernel(*arrays):
+        tiles = [nl.load(array) for array in arrays]
+        result = function(*tiles)
+        if result.buffer is not nl.sbuf:
+            result = nl.copy(result)
+        out = nl.ndarray(result.shape, result.dtype, buffer=nl.shared_hbm)
+        nl.store(out, result)
+        return out
+
+    return kernel
+
+
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "maximum", "minimum", "less", "not_equal"])
+def test_a_function_is_an_operator_token_too(name):
+    function, reference = getattr(nl, name), getattr(np, name)
+
+    def by_token(x, y):
+        result = nl.ndarray(x.shape, x.dtype)
+        nisa.tensor_tensor(result, x, y, op=function)
+        return result
+
+    expected = reference(X, Y).astype(np.float32)
+    np.testing.assert_allclose(both(mapped(function), X, Y), expected, rtol=1e-6)
+    np.testing.assert_allclose(both(mapped(by_token), X, Y), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["exp", "tanh", "square", "abs", "sign"])
+def test_an_activation_is_a_token_too(name):
+    function, reference = getattr(nl, name), getattr(np, name)
+
+    def by_token(x):
+        result = nl.ndarray(x.shape, x.dtype)
+        nisa.activation(result, op=function, data=x)
+        return result
+
+    np.testing.assert_allclose(both(mapped(function), X), reference(X), rtol=1e-5)
+    np.testing.assert_allclose(both(mapped(by_token), X), reference(X), rtol=1e-5)
+
+
+def test_the_result_has_the_type_of_the_first_tile():
+    x = data(16, 8).astype(np.float16)
+    assert both(mapped(lambda t: nl.add(t, 1.5)), x).dtype == np.float16
+    assert both(mapped(lambda t: nl.add(t, 1.5, nl.float32)), x).dtype == np.float32
+    assert both(mapped(lambda t: nl.greater(t, 0.0)), x).dtype == np.float16
+
+
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
+def test_angles_are_brought_into_the_period(name):
+    x = data(64, 48, low=-30, high=30)
+    reference = getattr(np, name)(x.astype(np.float64))
+    near = np.abs(np.cos(x.astype(np.float64))) > 0.1
+    result = both(mapped(getattr(nl, name)), x)
+    np.testing.assert_allclose(result[near], reference[near], rtol=2e-3, atol=2e-5)
+
+
+def test_reductions_and_what_is_made_of_them():
+    np.testing.assert_allclose(both(mapped(lambda x: nl.sum(x, 1)), X), X.sum(1, keepdims=True), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(both(mapped(lambda x: nl.max(x, axis=-1, keepdims=True)), X), X.max(1, keepdims=True))
+    np.testing.assert_allclose(
+        both(mapped(lambda x: nl.mean(x, axis=1)), X), X.mean(1, keepdims=True), rtol=1e-4, atol=1e-5
+    )
+    np.testing.assert_allclose(both(mapped(lambda x: nl.var(x, axis=1)), X), X.var(1, keepdims=True), rtol=1e-5)
+    powers = np.exp(X.astype(np.float64))
+    np.testing.assert_allclose(both(mapped(nl.softmax), X), powers / powers.sum(1, keepdims=True), rtol=1e-5)
+
+
+def test_matmul_transpose_where_and_broadcast():
+    x, y = data(96, 64), data(96, 80, seed=1)
+    result = both(mapped(lambda a, b: nl.matmul(a, b, transpose_x=True)), x, y)
+    np.testing.assert_allclose(result, x.T @ y, rtol=1e-4, atol=1e-4)
+    assert (both(mapped(nl.transpose), x) == x.T).all()
+    result = both(mapped(lambda a, b: nl.where(nl.greater(a, b), a, b)), X, Y)
+    assert (result == np.maximum(X, Y)).all()
+    row = data(1, 40)
+    assert (both(mapped(lambda t: nl.broadcast_to(t, (64, 40))), row) == np.broadcast_to(row, (64, 40))).all()
+
+
+def test_store_takes_tiles_in_sbuf_only():
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray((48, 64), x.dtype, buffer=nl.shared_hbm)
+        nl.store(out, nl.transpose(nl.load(x)))
+        return out
+
+    with pytest.raises(NKITypeError, match="store: value is in psum, expected to be in sbuf"):
+        kernel.trace((X,), {}, frontend="beta3")
+
+
+def test_tensors_have_no_operators_and_no_assignment():
+    with pytest.raises(TypeError):
+        mapped(lambda x: x + x).trace((X,), {}, frontend="beta3")
+
+    def assign(x):
+        x[0:1, :] = 0.0
+
+    with pytest.raises(NKITypeError, match="tensors cannot be assigned to"):
+        mapped(assign).trace((X,), {}, frontend="beta3")
+
+
+def test_masks_are_no_keyword():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'mask'"):
+        mapped(lambda x: nl.add(x, 1.0, mask=True)).trace((X,), {}, frontend="beta3")
+
+
+def test_types_compare_with_names():
+    def kernel(x):
+        assert x.dtype == nl.float32
+        assert x.dtype != nl.bfloat16
+        return x
+
+    mapped(kernel).trace((X,), {}, frontend="beta3")
+
+
+def test_operands_must_fit():
+    with pytest.raises(NKIValueError, match="add: shapes"):
+        mapped(lambda x: nl.add(x, x[:, 0:7])).trace((X,), {}, frontend="beta3")
+
+
+def test_missing_functions_and_names():
+    with pytest.raises(NKINotImplementedError, match=r"nl\.dropout is not supported by this front end"):
+        mapped(lambda x: nl.dropout(x, 0.5)).trace((X,), {}, frontend="beta3")
+    with pytest.raises(AttributeError, match=r"module 'nki\.language' has no attribute 'nonsense'"):
+        _ = nl.nonsense
+
+
+def test_tensor_copy_accepts_the_type_of_earlier_releases():
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+        tile, other = (nl.ndarray(x.shape, x.dtype) for _ in range(2))
+        nisa.dma_copy(tile, x)
+        nisa.tensor_copy(dst=other, src=tile, dtype=x.dtype)
+        nisa.dma_copy(out, other)
+        return out
+
+    assert (both(kernel, X) == X).all()

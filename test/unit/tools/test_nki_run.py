@@ -1,0 +1,109 @@
+"""nki-run: scripts with the vendor's names, their arguments, output, errors and status."""
+
+import io
+import sys
+
+import pytest
+
+from nki_mlir import compat
+from nki_mlir.tools import nki_run
+
+KERNEL = """
+import sys
+import neuronxcc.nki as nki
+import neuronxcc.nki.language as nl
+import numpy as np
+
+@nki.jit
+def double(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nl.store(out, nl.multiply(nl.load(x), 2.0))
+    return out
+
+print(sys.argv[1:], __name__, double(np.ones((2, 3), np.float32)).sum())
+"""
+
+
+@pytest.fixture(autouse=True)
+def _clean():
+    yield
+    compat.uninstall()
+
+
+@pytest.fixture
+def run(tmp_path):
+    def call(source, *arguments, options=(), name="script.py"):
+        path = tmp_path / name
+        path.write_text(source)
+        out, err = io.StringIO(), io.StringIO()
+        status = nki_run.run([*options, str(path), *arguments], io.StringIO(), out, err)
+        return status, out.getvalue(), err.getvalue(), path
+
+    return call
+
+
+@pytest.mark.parametrize("frontend", ["beta2", "beta3"])
+def test_a_script_runs_with_its_arguments(run, frontend):
+    argv, path = list(sys.argv), list(sys.path)
+    status, out, err, _ = run(KERNEL, "--rows", "4", options=["--frontend", frontend, "--target", "trn2"])
+    assert (status, out, err) == (0, "['--rows', '4'] __main__ 12.0\n", "")
+    assert (sys.argv, sys.path) == (argv, path)
+
+
+def test_standard_input():
+    out = io.StringIO()
+    assert nki_run.run(["-", "x"], io.StringIO("import nki, sys\nprint(sys.argv)"), out, io.StringIO()) == 0
+    assert out.getvalue() == "['-', 'x']\n"
+
+
+@pytest.mark.parametrize(("end", "status", "text"), [("3", 3, ""), ("None", 0, ""), ("'bye'", 1, "bye\n")])
+def test_the_script_ends_with_a_status(run, end, status, text):
+    assert run(f"import sys\nsys.exit({end})")[:3] == (status, "", text)
+
+
+def test_an_exception_of_the_script_is_shown_from_its_own_frame_on(run):
+    status, _, err, path = run("def f():\n    raise KeyError('mine')\nf()\n")
+    assert status == 1
+    assert err.splitlines()[:2] == ["Traceback (most recent call last):", f'  File "{path}", line 3, in <module>']
+    assert err.endswith("KeyError: 'mine'\n")
+    assert "nki_run" not in err
+
+
+def test_an_error_of_a_kernel_is_one_message_with_its_line(run):
+    status, _, err, path = run(KERNEL.replace("nl.load(x), 2.0", "x, 2.0"))
+    assert status == 1
+    assert err.splitlines() == [
+        f"{path}:10:19: error: multiply: x is in hbm, expected to be in sbuf, psum [unsupported_memory]",
+        "      nl.store(out, nl.multiply(x, 2.0))",
+        "                    ^",
+    ]
+
+
+def test_an_error_outside_of_a_kernel_has_the_scripts_line(run):
+    status, _, err, path = run("import neuronxcc.nki.language as nl\n\nnl.load(None)\n")
+    assert status == 1
+    assert err.startswith(f"{path}:3: error: load: src cannot be None [operand_cannot_be_none]")
+
+
+def test_files_that_are_not_there(run, tmp_path):
+    err = io.StringIO()
+    assert nki_run.run([str(tmp_path / "no.py")], io.StringIO(), io.StringIO(), err) == 1
+    assert err.getvalue() == f"error: cannot read '{tmp_path / 'no.py'}': No such file or directory\n"
+
+
+def test_help_and_version():
+    for option, text in (("--help", "examples:"), ("--version", "nki-run ")):
+        out = io.StringIO()
+        assert nki_run.run([option], io.StringIO(), out, io.StringIO()) == 0
+        assert text in out.getvalue()
+
+
+def test_a_vendor_package_is_mentioned(run, tmp_path, monkeypatch):
+    package = tmp_path / "neuronxcc"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    status, _, err, _ = run("print('hi')", name="other.py")
+    assert status == 0
+    assert err.startswith(f"nki-run: note: the package 'neuronxcc' at {package}")
+    sys.modules.pop("neuronxcc", None)
