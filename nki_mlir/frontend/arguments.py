@@ -29,7 +29,7 @@ def map_arrays(value: Any, path: Path, visit: Callable[[Any, Path], Any]) -> Any
     """
     if is_array(value):
         return visit(value, path)
-    kind, held = type(value), _fields(value)
+    kind, held = value.__class__, _fields(value)
     if issubclass(kind, dict):
         return {key: map_arrays(item, (*path, key), visit) for key, item in value.items()}
     if issubclass(kind, list | tuple):
@@ -58,7 +58,7 @@ def tensors_in(value: Any) -> Iterator[Tile]:
     if isinstance(value, Tile):
         yield value
         return
-    kind: Any = type(value)
+    kind = value.__class__
     if issubclass(kind, dict | list | tuple):
         for item in getattr(value, "values", lambda: value)():
             yield from tensors_in(item)
@@ -68,7 +68,7 @@ def map_tensors(value: Any, visit: Callable[[Tile], Any]) -> Any:
     """Returns a returned value with every tensor in it replaced by `visit(tensor)`."""
     if isinstance(value, Tile):
         return visit(value)
-    kind: Any = type(value)
+    kind = value.__class__
     if issubclass(kind, dict):
         return {key: map_tensors(item, visit) for key, item in value.items()}
     if issubclass(kind, list | tuple):

@@ -92,8 +92,7 @@ def location_of(frames: Frames) -> LocationAttr | None:
 
 def attribute_of(name: str, value: Any) -> Attribute:
     """Returns the attribute of an instruction's parameter."""
-    kind: Any = type(value)
-    make = _ENUMS.get(kind)
+    make = _ENUMS.get(value.__class__)
     if make is not None:
         return make(value)
     if value is True:
@@ -258,7 +257,7 @@ class Builder:
 
     def param(self, value: Any) -> Given:
         """Returns expression and SSA values of a parameter that may be affine, or a tuple of them."""
-        is_list = type(value) is tuple
+        is_list = value.__class__ is tuple
         found, values = self.expressions(value if is_list else (value,))
         renamed, order = renumbered(found)
         return Given(ExprAttr(ExprFields(renamed, is_list)), None, [values[k] for k in order])

@@ -1,6 +1,5 @@
 """Creating tensors: the checks that both generations of the API share."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from nki_mlir.diagnostics import NkiError

@@ -162,14 +162,18 @@ def _few(pairs: tuple[Pair, ...], on_chip: bool) -> tuple[Pair, ...]:
     return merged(pairs) if on_chip and len(pairs) > MAXIMUM_PAIRS else pairs
 
 
-def _pairs(pairs: Any, variables: dict[Var, int]) -> tuple[Pair, ...]:
+Pairs = tuple[tuple[int, "int | tuple[int, tuple[Sym, ...]]"], ...]
+"""(step, number) pairs of a view; a masked number comes with its bounds."""
+
+
+def _pairs(pairs: Pairs, variables: dict[Var, int]) -> tuple[Pair, ...]:
     out: list[Pair] = []
     for step, number in pairs:
-        if type(number) is tuple:
+        if isinstance(number, int):
+            out.append(Pair(step, number))
+        else:
             size, bounds = number
             out.append(Pair(step, size, tuple(_expr(bound, variables) for bound in bounds)))
-        else:
-            out.append(Pair(step, number))
     return tuple(out)
 
 

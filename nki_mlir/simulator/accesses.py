@@ -43,6 +43,7 @@ class CompiledAccess:
         "access",
         "dtype",
         "fast",
+        "fast_shadow",
         "first",
         "has_shadow",
         "numbers",
@@ -86,11 +87,14 @@ class CompiledAccess:
         if isinstance(fields.block, int) and isinstance(fields.partition or 0, int):
             self.first = storage.places[fields.block].partition + cast(int, fields.partition or 0)
         self.fast: Callable[[], Array] | None = None
+        """Makes the view where the bounds of the loops prove that it stays inside its storage."""
+        self.fast_shadow: Callable[[], Array] | None = None
+        """The same for the shadow, if there is one."""
         self.position: Position | None = None
         if not numbers:
             self.position = self.locate()
         elif not self._masks and self._certain(ranges):
-            self.fast = self._fast()
+            self._make_fast()
 
     def first_partition(self) -> int:
         """Returns the first physical partition of the access now."""
@@ -167,8 +171,7 @@ class CompiledAccess:
         place = self.storage.places[position.block]
         if place.shadow is None:
             return None
-        nums = tuple(n if step else 1 for n, step in zip(position.nums, self.steps, strict=True))
-        return self._view(place, place.shadow, unsigned(self.size), position, nums)
+        return self._view(place, place.shadow, unsigned(self.size), position, self._once(position.nums))
 
     def written(self, position: Position) -> Array:
         """Returns the booleans that tell which of the elements matmuls wrote since the storage began."""
@@ -183,8 +186,8 @@ class CompiledAccess:
         first = place.base + position.partition * place.pitch + position.element * self.size
         return np.ndarray(nums, dtype, cast(Any, buffer), first, self._strides(place.pitch))
 
-    def _fast(self) -> Callable[[], Array] | None:
-        """Returns the function that makes the view without checks, None if the blocks are not evenly spread."""
+    def _make_fast(self) -> None:
+        """Makes the functions that need no checks, unless the blocks are not evenly spread."""
         fields, places = self.access.data, self.storage.places
         first, block = places[0], fields.block
         if isinstance(block, int):
@@ -193,15 +196,22 @@ class CompiledAccess:
             distance = places[1].base - first.base if len(places) > 1 else 0
             for number, place in enumerate(places):
                 if place.data is not first.data or place.base != first.base + number * distance:
-                    return None
+                    return
         start = affine.add(
             affine.add(first.base, affine.multiply(distance, block)),
             affine.add(affine.multiply(first.pitch, fields.partition or 0), affine.multiply(self.size, fields.offset)),
         )
         offset = compiled(start, self.numbers, self.slots)
-        nums, dtype, buffer, strides = self.access.nums, self.dtype, cast(Any, first.data), self._strides(first.pitch)
-        array = np.ndarray
-        return lambda: array(nums, dtype, buffer, offset(), strides)
+        nums, dtype, strides, array = self.access.nums, self.dtype, self._strides(first.pitch), np.ndarray
+        data, shadow, marks = cast(Any, first.data), cast(Any, first.shadow), unsigned(self.size)
+        self.fast = lambda: array(nums, dtype, data, offset(), strides)
+        if shadow is not None:
+            once = self._once(nums)
+            self.fast_shadow = lambda: array(once, marks, shadow, offset(), strides)
+
+    def _once(self, nums: tuple[int, ...]) -> tuple[int, ...]:
+        """Returns the numbers of the pairs with repeated elements taken once."""
+        return tuple(number if step else 1 for number, step in zip(nums, self.steps, strict=True))
 
     # Messages
 

@@ -57,7 +57,7 @@ def _shadows(
     return reads, writes
 
 
-def checked_fixed_step(decoded: Decoded, run: Run, arguments: list[Any], *, adds: bool) -> Callable[[], None]:
+def checked_fixed_step(decoded: Decoded, run: Run, arguments: list[Any], adds: bool) -> Callable[[], None]:
     """Returns the step of an instruction that always accesses the same elements, with its shadows prepared."""
     accesses = [(operand, operand.access) for operand in decoded.operands if operand.access is not None]
     positions = [access.position for _, access in accesses if access.position is not None]
@@ -71,6 +71,49 @@ def checked_fixed_step(decoded: Decoded, run: Run, arguments: list[Any], *, adds
             shadow.mark(written)
 
     return step
+
+
+def checked_moving_step(
+    decoded: Decoded, run: Run, arguments: list[Any], moving: list[tuple[int, Callable[[], Array]]], adds: bool
+) -> Callable[[], None]:
+    """Returns the step of an instruction whose views, made by the functions of `moving`, need no bounds check."""
+    reads: list[tuple[Operand, CompiledAccess, Callable[[], Array], int]] = []
+    writes: list[tuple[Callable[[], Array], int]] = []
+    for operand in decoded.operands:
+        access = operand.access
+        shadow = None if access is None else _shadow_maker(access)
+        if access is None or shadow is None:
+            continue
+        if adds or not operand.out:
+            reads.append((operand, access, shadow, WHOLE[access.size]))
+        if operand.out:
+            writes.append((shadow, WHOLE[access.size]))
+
+    def step() -> None:
+        for number, view in moving:
+            arguments[number] = view()
+        for operand, access, shadow, whole in reads:
+            found = shadow()
+            if found.min() != whole:
+                position = access.locate()
+                assert position is not None
+                raise operand.error(access.never_written(position, found))
+        written: Any = run(*arguments)
+        for shadow, whole in writes:
+            if written is None:
+                shadow().fill(whole)
+            else:
+                shadow()[written] = whole
+
+    return step
+
+
+def _shadow_maker(access: CompiledAccess) -> Callable[[], Array] | None:
+    """Returns the function that gives the shadow of an access, None if there is none."""
+    if access.position is None:
+        return access.fast_shadow
+    view = access.shadow(access.position)
+    return None if view is None else lambda: view
 
 
 class CheckedStep:

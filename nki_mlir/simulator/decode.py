@@ -123,7 +123,7 @@ class Decoder:
 
     def __init__(self, names: Names) -> None:
         self.names = names
-        self._fixed: dict[tuple[SSAValue, Access], tuple[CompiledAccess, Array]] = {}
+        self._known: dict[tuple[SSAValue, Access, Sequence[SSAValue]], tuple[CompiledAccess, Array | None]] = {}
         self._numbers: dict[Immediate, float | int] = {}
 
     def decode(self, op: InstructionOp, isa: Instruction) -> Decoded:
@@ -166,19 +166,16 @@ class Decoder:
         if type(pattern) is not Access or use.storage is None:
             kind = "a register" if type(pattern) is RegisterAttr else str(pattern)
             raise NkiError(f"{use.label} is {kind}, which cannot be evaluated here")
-        if not use.indices:
-            known = self._fixed.get((use.storage, pattern))
-            if known is not None:
-                return Operand(use, known[1], known[0])
-        operand = Operand(use)
-        try:
-            operand.access = access = self._access(use.storage, pattern, use.indices)
-        except NkiError as error:
-            raise operand.error(error) from None
-        if access.position is not None:
-            operand.argument = access.view(access.position)
-            self._fixed[use.storage, pattern] = access, operand.argument
-        return operand
+        key = use.storage, pattern, use.indices
+        known = self._known.get(key)
+        if known is None:
+            try:
+                access = self._access(use.storage, pattern, use.indices)
+            except NkiError as error:
+                raise Operand(use).error(error) from None
+            view = None if access.position is None else access.view(access.position)
+            known = self._known[key] = access, view
+        return Operand(use, known[1], known[0])
 
     def _access(self, value: SSAValue, pattern: Access, indices: Sequence[SSAValue]) -> CompiledAccess:
         storage, numbers = self.names.storages[value], self.names.slots_of(indices)

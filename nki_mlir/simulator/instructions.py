@@ -15,7 +15,7 @@ from nki_mlir.dialects.instruction import InstructionOp
 from nki_mlir.isa.enums import Engine
 from nki_mlir.isa.instructions.base import Evaluation, Instruction, Run
 from nki_mlir.isa.target import Target
-from nki_mlir.simulator.checks import CheckedStep, checked_fixed_step
+from nki_mlir.simulator.checks import CheckedStep, checked_fixed_step, checked_moving_step
 from nki_mlir.simulator.decode import Decoded, Decoder, Names, Operand
 from nki_mlir.simulator.expressions import compiled
 from nki_mlir.simulator.memory import PARTITIONS, Array
@@ -105,25 +105,37 @@ class InstructionCompiler:
     # Steps
 
     def _step(self, decoded: Decoded) -> Step:
-        fixed, shadowed = decoded.fixed, decoded.shadowed
         adds: Accumulate = False
         written: list[Any] = []
         if decoded.isa.accumulates:
-            adds = self._accumulate(decoded)
-            result = decoded.result()
+            adds, result = self._accumulate(decoded), decoded.result()
+            open_result = adds is None and result.position is None
             if adds is None and result.position is not None:
                 written.append(result.written(result.position))
             else:
                 written.append(adds)
+        else:
+            open_result = False
         run = self._run(decoded)
-        if callable(adds) or not (fixed or (adds is not None and not shadowed and _is_bound(decoded))):
+        if callable(adds) or open_result or not (decoded.fixed or _is_bound(decoded)):
             return CheckedStep(decoded, run, adds, poison=self._poison).run
         arguments = decoded.arguments() + written
-        if not fixed:
-            return _moving_step(decoded, run, arguments)
-        if shadowed:
-            return checked_fixed_step(decoded, run, arguments, adds=adds is True)
-        return partial(run, *arguments)
+        if decoded.fixed:
+            return (
+                checked_fixed_step(decoded, run, arguments, adds is True)
+                if decoded.shadowed
+                else partial(run, *arguments)
+            )
+        moving = _moving(decoded)
+        if decoded.shadowed:
+            return checked_moving_step(decoded, run, arguments, moving, adds is True)
+
+        def step() -> None:
+            for number, view in moving:
+                arguments[number] = view()
+            run(*arguments)
+
+        return step
 
 
 def _is_bound(decoded: Decoded) -> bool:
@@ -134,17 +146,11 @@ def _is_bound(decoded: Decoded) -> bool:
     ) and all(type(held) is Operand for held in decoded.roles.values())
 
 
-def _moving_step(decoded: Decoded, run: Run, arguments: list[Any]) -> Step:
-    """Returns the step that makes the views over loop variables anew, without checks."""
+def _moving(decoded: Decoded) -> list[tuple[int, Callable[[], Array]]]:
+    """Returns the numbers of the arguments that depend on loop variables, with the functions that make their views."""
     moving: list[tuple[int, Callable[[], Array]]] = []
     for number, name in enumerate(decoded.isa.role_names):
         operand = decoded.roles.get(name)
         if isinstance(operand, Operand) and operand.access is not None and operand.access.fast is not None:
             moving.append((number, operand.access.fast))
-
-    def step() -> None:
-        for number, view in moving:
-            arguments[number] = view()
-        run(*arguments)
-
-    return step
+    return moving

@@ -4,10 +4,11 @@
     [[0.0, 0.5, -1.25],
      [inf, nan, 1e-07]]
 
-A number is the shortest decimal that reads back as the same element of its dtype; integers and the bits of x4 types are
-decimal integers. Arrays of more than `limit` elements show three at each end of a dimension, as numpy does.
+Whole numbers are exact, others the shortest decimal that reads back as the same element of its dtype; the bits of x4
+types are integers. Arrays of more than `limit` elements show three at each end of a dimension, as numpy does.
 """
 
+import math
 import sys
 from typing import Any
 
@@ -18,6 +19,8 @@ from nki_mlir.simulator.memory import Array
 
 DEFAULT_LIMIT = 1000
 _EDGE = 3
+_EXACT = 1e7
+"""Whole numbers below this are written out; a greater one may be shorter."""
 
 
 def array_text(name: str, array: Array, dtype: Dtype, limit: int = DEFAULT_LIMIT) -> str:
@@ -42,13 +45,12 @@ def array_text(name: str, array: Array, dtype: Dtype, limit: int = DEFAULT_LIMIT
 def _shortest(value: Any, element: Any) -> str:
     """Returns the shortest decimal text that converts back to the same float."""
     number = float(value)
-    if number != number or number in (float("inf"), float("-inf")):
-        return str(number)
+    if not math.isfinite(number) or (number.is_integer() and abs(number) < _EXACT):
+        return repr(number)
     for digits in range(1, 18):
         text = f"{number:.{digits}g}"
         if float(element(float(text))) == number:
             break
     else:
         text = repr(number)
-    plain = repr(float(text))
-    return plain
+    return repr(float(text))

@@ -7,7 +7,7 @@
 // CHECK:      u : 1x8xu8
 // CHECK-NEXT: {{\[\[}}0, 100, 200, 255, 255, 255, 255, 255]]
 // CHECK:      e : 1x8xf8e4
-// CHECK-NEXT: {{\[\[}}0.0, 1e+02, 2.1e+02, inf, inf, inf, inf, inf]]
+// CHECK-NEXT: {{\[\[}}0.0, 104.0, 208.0, inf, inf, inf, inf, inf]]
 // CHECK:      s : f32
 // CHECK-NEXT: 700.7
 bir.module @dtypes attributes {arch = #nki.arch<gen3>} {

@@ -331,11 +331,14 @@ def test_constants_may_be_given() -> None:
 
 
 def test_huge_storage_is_refused_before_it_is_allocated() -> None:
-    body = '%h = bir.tensor "h" : !nki.mem<hbm 1048576x1048576xf32>'
-    with pytest.raises(NkiError, match=r"^'bir.tensor' op \"h\": storage 'h' takes 8 TiB and all storage together"):
-        run(body)
-    with pytest.raises(NkiError, match=r"storage 'h' takes 4 TiB and"):
-        run(body, poison=False)
+    tensors = [f'%h{k} = bir.tensor "h{k}" : !nki.mem<hbm 1024x1024x{1000 + k}xf32>' for k in range(4)]
+    message = (
+        r"^'bir.tensor' op \"h3\": storage 'h3' takes {} GiB and all storage together {} GiB, the simulator may use"
+    )
+    with pytest.raises(NkiError, match=message.format(7.836, 31.3)):
+        run(lines(*tensors))
+    with pytest.raises(NkiError, match=message.format(3.918, 31.3)):
+        run(lines(*tensors, *(tensor.replace("h", "g", 2) for tensor in tensors)), poison=False)
 
 
 def test_a_place_outside_the_chip() -> None:
