@@ -15,9 +15,10 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from numbers import Integral, Number, Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from nki_mlir.frontend.errors import (
+    err_cannot_assign_to_index,
     err_control_flow_condition_depending_on_arange,
     err_logic_or_not_supported,
     err_tensor_index_not_supported,
@@ -364,6 +365,9 @@ class Sym:
             axis: Axis(axis.hi, kept[rank + axis.position] - len(items), len(items)) for axis in axes_of(self)
         }
         return _placed(self, places)
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise err_cannot_assign_to_index()
 
     def __copy__(self) -> "Sym":
         return self

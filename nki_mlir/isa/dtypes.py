@@ -62,7 +62,7 @@ class Dtype(Published):
         self._numpy = numpy
 
     def __eq__(self, other: object) -> bool:
-        """Equal to whatever a kernel compares `tensor.dtype` with: API names, numpy and ml_dtypes types of the same type."""
+        """Equal to what kernels compare the type of a tensor with: API names, types of numpy and ml_dtypes."""
         if self is other or isinstance(other, Dtype):
             return self is other
         if isinstance(other, str):

@@ -72,9 +72,8 @@ def _buffer(buffer: Any) -> Any:
 
 
 def _partition_dim(shape: Any) -> int:
-    if not isinstance(shape, Sequence):
-        return 0
-    marked = [at for at in range(len(shape)) if isinstance(shape[at], par_dim)]
+    sizes: list[Any] = list(shape) if isinstance(shape, list | tuple) else []  # pyright: ignore[reportUnknownArgumentType]
+    marked = [at for at, size in enumerate(sizes) if isinstance(size, par_dim)]
     if len(marked) > 1:
         raise NKITypeError("a shape has one par_dim at most", rule="par_dim")
     return marked[0] if marked else 0

@@ -107,11 +107,11 @@ class Walk:
 
 
 @st.composite
-def walks(draw: Any, count: int, repeats: bool = False) -> Walk:
-    """Draws a way over `count` elements: any rank up to 3, gaps, negative steps, any order; with step 0 if allowed."""
+def walks(draw: Any, count: int, repeats: bool = False, rank: int = 3) -> Walk:
+    """Draws a way over `count` elements: any rank, gaps, negative steps, any order; with step 0 if allowed."""
     nums: list[int] = []
     left = count
-    for _ in range(draw(st.integers(0, 2))):
+    for _ in range(draw(st.integers(0, rank - 1))):
         nums.append(draw(st.sampled_from([d for d in range(1, left + 1) if left % d == 0])))
         left //= nums[-1]
     nums.append(left)
