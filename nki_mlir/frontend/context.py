@@ -172,6 +172,13 @@ def _excluded(function: Any) -> bool:
     return any(module == name or module.startswith(name + ".") for name in EXCLUDED_MODULES)
 
 
+def mark_nki_functions(namespace: Mapping[str, Any]) -> None:
+    """Marks the public functions of an API module as NKI functions, which emit instructions when called."""
+    for name, value in namespace.items():
+        if isinstance(value, FunctionType) and not name.startswith("_") and value.__module__ == namespace["__name__"]:
+            value.__dict__["__nki_func__"] = True
+
+
 def nki_ctx(allow_none: bool = False) -> TraceContext:
     """Returns the current context.
 
@@ -202,6 +209,3 @@ def dont_trace(function: Any = None) -> Any:
         return inner
 
     return mark if function is None else mark(function)
-
-
-Attributes = Mapping[str, Any]

@@ -1239,7 +1239,8 @@ def on_chip(*roles: str, spaces: tuple[MemorySpace, ...] = ON_CHIP, psum: int = 
 
 def destinations(*roles: str, psum: frozenset[Dtype] = frozenset()) -> tuple[Rule, ...]:
     """Returns the further rules of operands that are written; `psum`: types below 4 bytes that PSUM accepts here."""
-    return (DistinctDestination(roles=roles), PsumDtype(roles=roles, extra=psum), PsumAlignment(roles=roles))
+    narrow = (PsumAlignment(roles=roles),) if psum else ()
+    return (DistinctDestination(roles=roles), PsumDtype(roles=roles, extra=psum), *narrow)
 
 
 def check_all(rules: tuple[Rule, ...], operands: Operands, target: Target | None) -> tuple[str, Rule] | None:

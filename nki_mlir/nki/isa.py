@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import Enum, IntEnum
 from typing import Any
 
-from nki_mlir.frontend.context import nki_ctx
+from nki_mlir.frontend.context import mark_nki_functions, nki_ctx
 from nki_mlir.frontend.errors import NKISyntaxError, NKITypeError, err_unexpected_type_of_operand
 from nki_mlir.frontend.functions_operands import (
     current_target,
@@ -451,3 +451,6 @@ def dma_copy(
         name=name,
     )
     return HANDLE
+
+
+mark_nki_functions(globals())

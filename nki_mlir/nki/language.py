@@ -7,7 +7,7 @@ from nki_mlir.frontend import functions_elementwise as elementwise
 from nki_mlir.frontend import functions_matmul as matrix
 from nki_mlir.frontend import functions_memory as memory
 from nki_mlir.frontend import functions_reduce as reduction
-from nki_mlir.frontend.context import nki_ctx
+from nki_mlir.frontend.context import mark_nki_functions, nki_ctx
 from nki_mlir.frontend.create import create, filled
 from nki_mlir.frontend.decorators import no_reorder
 from nki_mlir.frontend.errors import (
@@ -344,3 +344,6 @@ def __getattr__(name: str) -> Any:
         raise NKINotImplementedError(f"nl.{name} is not supported by this front end", rule="unsupported")
 
     return named(function, name, "Refused: this front end does not have it.", __name__)
+
+
+mark_nki_functions(globals())

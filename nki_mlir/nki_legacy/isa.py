@@ -11,6 +11,7 @@ from typing import Any
 from nki_mlir.frontend import functions_elementwise as elementwise
 from nki_mlir.frontend import functions_matmul as matrix
 from nki_mlir.frontend import functions_reduce as reduction
+from nki_mlir.frontend.context import mark_nki_functions
 from nki_mlir.frontend.errors import (
     NKINotImplementedError,
     NKISyntaxError,
@@ -492,3 +493,6 @@ def __getattr__(name: str) -> Any:
 
     function.__name__ = function.__qualname__ = name
     return function
+
+
+mark_nki_functions(globals())

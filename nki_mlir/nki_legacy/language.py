@@ -15,7 +15,7 @@ from nki_mlir.frontend import functions_matmul as matrix
 from nki_mlir.frontend import functions_memory as memory
 from nki_mlir.frontend import functions_reduce as reduction
 from nki_mlir.frontend import loops
-from nki_mlir.frontend.context import nki_ctx
+from nki_mlir.frontend.context import mark_nki_functions, nki_ctx
 from nki_mlir.frontend.create import create, filled
 from nki_mlir.frontend.errors import (
     NKINotImplementedError,
@@ -393,3 +393,6 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = ["arange", "ds", "mgrid", "nc", "spmd_dim"]
+
+
+mark_nki_functions(globals())
