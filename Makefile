@@ -1,5 +1,6 @@
 # make demo    compile and simulate the examples through both front ends
 # make test    lit tests, unit tests, linters, types, layers
+# make public  the published kernels of a clone of the public samples, SAMPLES=PATH
 # make lit     the lit tests alone, each tool as a process, as `lit test` runs them
 # make clean   remove all that these made
 #
@@ -14,7 +15,7 @@ KEY := $(shell cksum < pyproject.toml | cut -d ' ' -f 1)
 INSTALLED := $(VENV)/installed-$(KEY)
 TEST_INSTALLED := $(VENV)/test-installed-$(KEY)
 
-.PHONY: demo test lit clean
+.PHONY: demo test public lit clean
 
 demo: $(INSTALLED)
 	$(PY) examples/demo.py
@@ -25,6 +26,9 @@ test: $(TEST_INSTALLED)
 	$(PY) -m ruff format --check .
 	$(VENV)/bin/basedpyright --pythonpath $(PY)
 	$(VENV)/bin/lint-imports
+
+public: $(TEST_INSTALLED)
+	NKI_SAMPLES='$(SAMPLES)' $(PY) -m pytest -rs test/kernels/test_public.py
 
 lit: $(TEST_INSTALLED)
 	$(VENV)/bin/lit -q test

@@ -22,7 +22,6 @@ from nki_mlir.dialects.bir.structure import ModuleOp
 from nki_mlir.dialects.nki import NKI
 from nki_mlir.isa.target import CAYMAN
 from nki_mlir.simulator.machine import find_module
-from nki_mlir.simulator.memory import CoreMemory
 from nki_mlir.simulator.program import Budget, Function
 from nki_mlir.simulator.threads import one_blas_thread
 
@@ -60,8 +59,7 @@ def program(count: int, looped: bool) -> ModuleOp:
 def compiled(module: ModuleOp, poison: bool) -> Function:
     """Returns the module's function, compiled."""
     (func,) = module.body.block.ops
-    memory = CoreMemory(CAYMAN, poison=poison)
-    return Function(func, {}, CAYMAN, memory=memory, poison=poison, budget=Budget(1 << 40))  # type: ignore[arg-type]
+    return Function(func, {}, CAYMAN, memory_target=CAYMAN, poison=poison, budget=Budget(1 << 40))  # type: ignore[arg-type]
 
 
 def measured(run: Callable[[], object], count: int) -> float:

@@ -16,7 +16,7 @@ from nki_mlir.isa.enums import TensorKind
 from nki_mlir.isa.names import unknown
 from nki_mlir.isa.target import Target, default_target
 from nki_mlir.simulator.errors import located
-from nki_mlir.simulator.memory import WHOLE, Array, CoreMemory, Storage, check_size, separate
+from nki_mlir.simulator.memory import WHOLE, Array, Storage, check_size, separate
 from nki_mlir.simulator.program import Budget, Function, definitions, is_shared, unsupported
 from nki_mlir.simulator.threads import one_blas_thread
 
@@ -195,8 +195,9 @@ class _Program:
         """Runs the functions one after another, each on a core of its own."""
         shared = {name: tensor.storage for name, tensor in self._tensors.items() if tensor.storage is not None}
         for func in self._functions:
-            memory = CoreMemory(self._own_target, poison=self._poison)
-            Function(func, shared, self._target, memory=memory, poison=self._poison, budget=budget).run()
+            Function(
+                func, shared, self._target, memory_target=self._own_target, poison=self._poison, budget=budget
+            ).run()
 
     def result(self) -> Result:
         """Returns the outputs; NkiError for one that was not written."""

@@ -5,7 +5,6 @@ storages at the same addresses share bytes as they do on the chip. Other storage
 lies, on request, a shadow of the same layout: a byte of it is 0 until the byte of data is written, then 255.
 """
 
-import mmap
 import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple, TypeAlias, cast
@@ -21,8 +20,6 @@ from nki_mlir.simulator.errors import op_error
 Array: TypeAlias = np.ndarray[Any, Any]
 
 PARTITIONS = 128
-PADDING = 64
-"""Bytes between the partitions of a chip's memory, so that a column does not fall on a few lines of the cache."""
 MOST_BYTES = 16 << 30
 """The storage of a program, its shadow included, may take this much, or all memory of the machine if that is less."""
 
@@ -93,19 +90,24 @@ def separate(op: StorageOp, data: Array | None = None, *, shadow: bool) -> Stora
     mem = op.mem
     block = mem.partitions * mem.row_bytes
     if data is None:
-        data = _zeros(mem.blocks * block)
-    marks = _zeros(data.size) if shadow else None
+        data = np.zeros(mem.blocks * block, np.uint8)
+    marks = np.zeros(data.size, np.uint8) if shadow else None
     places = [Place(data, marks, number * block, mem.row_bytes) for number in range(mem.blocks)]
     return Storage(op.sym.data, mem, places)
 
 
 class CoreMemory:
-    """SBUF, PSUM and the storage of one function."""
+    """SBUF, PSUM and the storage of one function, on a target (None: the largest one)."""
 
-    def __init__(self, target: Target | None, *, poison: bool) -> None:
+    def __init__(self, ops: Iterable[StorageOp], target: Target | None, *, poison: bool) -> None:
         self._target = target or CORE_V4
         self._poison = poison
+        self._extent: dict[MemorySpace, int] = {}
         self._chip: dict[MemorySpace, Place] = {}
+        for op in ops:
+            if op.mem.on_chip and op.places is not None:
+                ends = [place[1] + op.mem.row_bytes for place in op.placements() if place is not None]
+                self._extent[op.mem.space] = max(self._extent.get(op.mem.space, 0), *ends, 0)
 
     def storage(self, op: StorageOp) -> Storage:
         """Returns the memory of a storage: placed blocks inside the chip's, others apart."""
@@ -113,6 +115,9 @@ class CoreMemory:
         if all(placement is None for placement in placements):
             return separate(op, shadow=self._poison)
         mem, places = op.mem, list[Place]()
+        for placement in placements:
+            if placement is not None:
+                self._check_place(op, *placement)
         chip = self._chip_memory(mem.space)
         apart = separate(op, shadow=self._poison) if None in placements else None
         for number, placement in enumerate(placements):
@@ -121,38 +126,36 @@ class CoreMemory:
                 places.append(apart.places[number])
                 continue
             partition, address = placement
-            end, available = address + mem.row_bytes, chip.pitch - PADDING
-            if end > available:
-                raise op_error(
-                    op,
-                    f"{mem.row_bytes} bytes a partition at address {address} end at {end}, a partition of {mem.space}"
-                    f" has {available} bytes on {self._target}",
-                )
-            if partition + mem.partitions > PARTITIONS:
-                raise op_error(op, f"{mem.partitions} partitions from partition {partition} do not fit in {PARTITIONS}")
             places.append(Place(chip.data, chip.shadow, partition * chip.pitch + address, chip.pitch, partition))
         return Storage(op.sym.data, mem, places)
 
+    def _check_place(self, op: StorageOp, partition: int, address: int) -> None:
+        mem, target = op.mem, self._target
+        available = target.sbuf_partition_bytes if mem.space is MemorySpace.SBUF else target.psum_partition_bytes
+        end = address + mem.row_bytes
+        if end > available:
+            raise op_error(
+                op,
+                f"{mem.row_bytes} bytes a partition at address {address} end at {end}, a partition of {mem.space} has"
+                f" {available} bytes on {target}",
+            )
+        if partition + mem.partitions > PARTITIONS:
+            raise op_error(op, f"{mem.partitions} partitions from partition {partition} do not fit in {PARTITIONS}")
+
     def _chip_memory(self, space: MemorySpace) -> Place:
+        """Returns the memory of a space as far as the function uses it."""
         found = self._chip.get(space)
         if found is None:
-            target = self._target
-            pitch = target.sbuf_partition_bytes if space is MemorySpace.SBUF else target.psum_partition_bytes
-            pitch += PADDING
-            data = _zeros(PARTITIONS * pitch)
-            marks = _zeros(PARTITIONS * pitch) if self._poison else None
+            # An odd number of cache lines, so that the elements of a column do not all compete for a few of them.
+            pitch = (self._extent[space] // (2 * _LINE) + 1) * 2 * _LINE + _LINE
+            data = np.zeros(PARTITIONS * pitch, np.uint8)
+            marks = np.zeros(PARTITIONS * pitch, np.uint8) if self._poison else None
             found = self._chip[space] = Place(data, marks, 0, pitch)
         return found
 
 
-def _zeros(size: int) -> Array:
-    """Returns zeroed bytes. Large ones are pages that the system gives when they are touched: what is not used is free,
-    whereas numpy asks for huge pages, and clears memory that it has had before.
-    """
-    return np.zeros(size, np.uint8) if size < _LARGE else np.frombuffer(mmap.mmap(-1, size), np.uint8)
-
-
-_LARGE = 1 << 20
+_LINE = 64
+"""Bytes of a line of the processor's cache."""
 
 
 def check_size(ops: Iterable[StorageOp], poison: bool) -> None:

@@ -102,7 +102,7 @@ class Function:
         shared: dict[str, Storage],
         target: Target,
         *,
-        memory: CoreMemory,
+        memory_target: Target | None,
         poison: bool,
         budget: Budget,
     ) -> None:
@@ -110,7 +110,10 @@ class Function:
         self._instructions = InstructionCompiler(self._names, target, poison=poison)
         self._budget = budget
         self._private: set[Storage] = set()
-        for op in definitions(func.body):
+        defined = list(definitions(func.body))
+        tensors = [op for op in defined if isinstance(op, TensorOp)]
+        memory = CoreMemory(tensors, memory_target, poison=poison)
+        for op in defined:
             if isinstance(op, RegisterOp):
                 self._names.new_slot(op.results[0])
                 continue

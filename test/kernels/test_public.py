@@ -1,12 +1,18 @@
 """Published kernels, unmodified, against numpy: both front ends, bit for bit the same.
 
-`NKI_SAMPLES` is the path of a folder with a clone of the public repository of NKI samples, or of several: a folder
-`<commit>` with the tree of that commit for each of the commits below. Without it the tests are skipped.
+`NKI_SAMPLES` is the path of a git clone of the public repository of NKI samples (`make public SAMPLES=PATH` sets it);
+the commits below are read from its history. Instead, it may be a folder that holds the tree of each commit in a folder of
+that name. Without it the tests are skipped.
 """
 
 import importlib.util
+import io
 import os
+import subprocess
 import sys
+import tarfile
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import ml_dtypes
@@ -33,11 +39,23 @@ def _vendor_names():
     compat.uninstall()
 
 
+@cache
+def checkout(commit):
+    """Returns a folder with the tree of a commit of the clone."""
+    folder = Path(SAMPLES) / commit
+    if folder.is_dir():
+        return folder
+    tree = subprocess.run(["git", "-C", SAMPLES, "archive", commit, "src"], capture_output=True, check=False)
+    assert tree.returncode == 0, f"{SAMPLES} has no commit {commit}: {tree.stderr.decode()}"
+    copy = Path(tempfile.mkdtemp(prefix=f"samples-{commit}-"))
+    with tarfile.open(fileobj=io.BytesIO(tree.stdout)) as files:
+        files.extractall(copy, filter="data")
+    return copy
+
+
 def load(commit, path):
     """Returns the module of a file of a commit."""
-    folder = Path(SAMPLES)
-    file = next((f for f in (folder / commit / path, folder / path) if f.exists()), None)
-    assert file is not None, f"{SAMPLES} holds neither {commit}/{path} nor {path}"
+    file = checkout(commit) / path
     spec = importlib.util.spec_from_file_location(f"public_{commit}_{file.stem}", file)
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(file.parent))
