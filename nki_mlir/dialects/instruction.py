@@ -401,12 +401,18 @@ def verify_instruction(op: InstructionOp) -> None:
         raise VerifyException(f"{message} [{rule.identifier}]")
 
 
+def _any_of(kinds: frozenset[str]) -> str:
+    """Returns `a number or storage`."""
+    words = " or ".join(sorted(kinds))
+    return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
+
+
 def _verify_use(use: Use) -> None:
     pattern, role = use.pattern, use.role
     kind = _KINDS.get(type(pattern))
     if kind is None or kind not in role.kinds:
         found = pattern.text() if isinstance(pattern, Immediate) else kind or str(pattern)
-        raise VerifyException(f"{use.label} is {found}, it must be a {' or '.join(sorted(role.kinds))}")
+        raise VerifyException(f"{use.label} is {found}, it must be {_any_of(role.kinds)}")
     if use.storage is not None:
         mem = use.storage.type
         if kind == "register":

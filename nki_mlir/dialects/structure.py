@@ -29,6 +29,8 @@ _PLACE = Struct("<qq")
 """A place in the bytes of a list of placements."""
 PARTITIONS = 128
 LARGEST_TENSOR = 1 << 32
+LARGEST_INTEGER = 1 << 63
+"""Signed integers of 64 bits are below this."""
 UNPLACED = -1
 """In a list of placements: this block has no place yet."""
 
@@ -53,6 +55,15 @@ def read_attributes(parser: Parser) -> Mapping[str, Attribute]:
     """Reads `attributes {…}` if it is there."""
     found = parser.parse_optional_attr_dict_with_keyword()
     return {} if found is None else found.data
+
+
+def read_integer(parser: Parser, *, allow_negative: bool = True) -> int:
+    """Reads an integer of 64 bits."""
+    start = parser.pos
+    value = parser.parse_integer(allow_boolean=False, allow_negative=allow_negative)
+    if not -LARGEST_INTEGER <= value < LARGEST_INTEGER:
+        parser.raise_error(f"expected an integer of 64 bits, got {value}", start)
+    return value
 
 
 def read_word(parser: Parser, attribute: type[Any]) -> Any:
@@ -192,9 +203,9 @@ def _parse_place(parser: Parser) -> tuple[int, int]:
     parser.parse_punctuation("<")
     if parser.parse_optional_punctuation(">"):
         return UNPLACED, 0
-    partition = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    partition = read_integer(parser, allow_negative=False)
     parser.parse_punctuation(",")
-    address = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    address = read_integer(parser, allow_negative=False)
     parser.parse_punctuation(">")
     return partition, address
 
@@ -221,10 +232,13 @@ class RegisterOp(IRDLOperation):
             printer.print_attr_dict(self.attributes)
 
 
-def verify_step(step: int) -> None:
-    """Raises `VerifyException` for a step that gets nowhere."""
+def verify_bounds(step: int, *bounds: int) -> None:
+    """Raises `VerifyException` for a step that gets nowhere, and for numbers that are no integers of 64 bits."""
     if step <= 0:
         raise VerifyException(f"the step of a loop must be positive, got {step}")
+    for bound in (*bounds, step):
+        if not -LARGEST_INTEGER <= bound < LARGEST_INTEGER:
+            raise VerifyException(f"the bounds of a loop must be integers of 64 bits, got {bound}")
 
 
 def verify_variable(body: Region) -> None:
@@ -261,13 +275,23 @@ class LoopOp(IRDLOperation):
         lower, upper, step = (_integer(self.properties[name]) for name in ("lower", "upper", "step"))
         return range(lower, upper, step)
 
-    def interval(self) -> tuple[int, int] | None:
-        """Returns the lowest and highest value of the loop variable, or None for a loop that never runs."""
+    @property
+    def trip_count(self) -> int:
+        """The number of iterations, which `len` of a range does not give beyond 63 bits."""
         values = self.range()
+        return max(0, -((values.start - values.stop) // values.step))
+
+    def interval(self) -> tuple[int, int] | None:
+        """Returns the lowest and highest value of the loop variable; None for a loop that never runs, or does not
+        verify: instructions inside it are verified before it.
+        """
+        bounds = [self.properties.get(name) for name in ("lower", "upper", "step")]
+        lower, upper, step = (bound.value.data if isinstance(bound, IntegerAttr) else 0 for bound in bounds)
+        values = range(lower, upper, step) if step else None
         return (values[0], values[-1]) if values else None
 
     def verify_(self) -> None:
-        verify_step(_integer(self.step))
+        verify_bounds(*(_integer(bound) for bound in (self.step, self.lower, self.upper)))
         verify_variable(self.body)
 
     @classmethod
@@ -285,10 +309,10 @@ class LoopOp(IRDLOperation):
     def parse(cls, parser: Parser) -> "LoopOp":
         variable = parser.parse_argument(expect_type=False)
         parser.parse_punctuation("=")
-        lower = parser.parse_integer(allow_boolean=False)
+        lower = read_integer(parser)
         parser.parse_keyword("to")
-        upper = parser.parse_integer(allow_boolean=False)
-        step = parser.parse_integer(allow_boolean=False) if parser.parse_optional_keyword("step") else 1
+        upper = read_integer(parser)
+        step = read_integer(parser) if parser.parse_optional_keyword("step") else 1
         kind = read_word(parser, LoopKindAttr)
         attributes = read_attributes(parser)
         body = parser.parse_region([variable.resolve(IV)])

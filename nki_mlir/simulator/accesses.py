@@ -35,12 +35,12 @@ class CompiledAccess:
 
     __slots__ = (
         "_block",
-        "_checked_registers",
         "_element",
         "_masks",
         "_partition",
-        "_place",
+        "_registers",
         "access",
+        "dims",
         "dtype",
         "fast",
         "fast_shadow",
@@ -75,25 +75,32 @@ class CompiledAccess:
         self.row = mem.row_bytes // self.size
         pairs = (fields.partition_pairs or ()) + fields.pairs
         self.steps = tuple(pair.step for pair in pairs)
-        self._masks = _masks(pairs, numbers, slots)
-        self._checked_registers = tuple(n for n, bounds in zip(numbers, ranges, strict=True) if bounds is None)
-        self._block = compiled(fields.block, numbers, slots)
-        self._partition = compiled(fields.partition or 0, numbers, slots)
-        self._element = compiled(fields.offset, numbers, slots)
-        self.has_shadow = any(place.shadow is not None for place in storage.places)
-        """Whether some of the storage is checked for reads of what was never written."""
+        self.dims = 0 if fields.partition_pairs is None else len(fields.partition_pairs)
+        """How many of the pairs walk over partitions."""
+        self.has_shadow = storage.has_shadow
         self.first: int | None = None
         """The first physical partition where it does not depend on the run."""
-        if isinstance(fields.block, int) and isinstance(fields.partition or 0, int):
-            self.first = storage.places[fields.block].partition + cast(int, fields.partition or 0)
         self.fast: Callable[[], Array] | None = None
         """Makes the view where the bounds of the loops prove that it stays inside its storage."""
         self.fast_shadow: Callable[[], Array] | None = None
         """The same for the shadow, if there is one."""
         self.position: Position | None = None
-        if not numbers:
-            self.position = self.locate()
-        elif not self._masks and self._certain(ranges):
+        """Where the access is, if that does not depend on the run."""
+        block, partition, element = fields.block, fields.partition or 0, fields.offset
+        if isinstance(block, int):
+            self._check_block(block)
+            if isinstance(partition, int):
+                self.first = storage.places[block].partition + partition
+                if isinstance(element, int) and not access.masked:
+                    self.position = Position(block, partition, element, access.nums)
+                    self._check(self.position)
+                    return
+        self._masks = _masks(pairs, numbers, slots)
+        self._registers = tuple(n for n, bounds in zip(numbers, ranges, strict=True) if bounds is None)
+        self._block = compiled(block, numbers, slots)
+        self._partition = compiled(partition, numbers, slots)
+        self._element = compiled(element, numbers, slots)
+        if not self._masks and self._certain(ranges):
             self._make_fast()
 
     def first_partition(self) -> int:
@@ -104,7 +111,7 @@ class CompiledAccess:
 
     def locate(self) -> Position | None:
         """Returns where the access is now, None if a mask leaves nothing of it; NkiError if it is out of bounds."""
-        for number in self._checked_registers:
+        for number in self._registers:
             if self.slots[number] is None:
                 raise NkiError(
                     f"an index of the access to '{self.storage.name}' is a register that nothing has written"
@@ -118,13 +125,17 @@ class CompiledAccess:
                     return None
             nums = tuple(shrunk)
         position = Position(self._block(), self._partition(), self._element(), nums)
+        self._check_block(position.block)
         self._check(position)
         return position
 
+    def _check_block(self, block: int) -> None:
+        blocks = self.storage.mem.data.blocks
+        if not 0 <= block < blocks:
+            raise NkiError(f"accesses block {block} of '{self.storage.name}', which has {blocks} [X-FMAX]")
+
     def _check(self, position: Position) -> None:
-        mem, dims = self.storage.mem, self.partition_dims
-        if not 0 <= position.block < mem.blocks:
-            raise NkiError(f"accesses block {position.block} of '{self.storage.name}', which has {mem.blocks} [X-FMAX]")
+        mem, dims = self.storage.mem, self.dims
         low, high = _reach(self.steps[:dims], position.nums[:dims])
         if position.partition + low < 0 or position.partition + high >= mem.partitions:
             wrong = position.partition + (low if position.partition + low < 0 else high)
@@ -139,15 +150,9 @@ class CompiledAccess:
                 f"reaches element {wrong} of {where}'{self.storage.name}', which has {self.row} elements [X-FMAX]"
             )
 
-    @property
-    def partition_dims(self) -> int:
-        """How many of the pairs walk over partitions."""
-        return len(self.access.data.partition_pairs or ())
-
     def _certain(self, ranges: Sequence[Interval | None]) -> bool:
         """Whether no value of the loop variables leads out of the storage."""
-        fields, mem, access = self.access.data, self.storage.mem, self.access
-        dims = self.partition_dims
+        fields, mem, access, dims = self.access.data, self.storage.mem, self.access, self.dims
         low, high = _reach(self.steps[:dims], access.nums[:dims])
         return (
             _inside(fields.block, ranges, 0, 0, mem.blocks)
@@ -158,7 +163,7 @@ class CompiledAccess:
     # Views
 
     def _strides(self, pitch: int) -> tuple[int, ...]:
-        dims = self.partition_dims
+        dims = self.dims
         return (*(step * pitch for step in self.steps[:dims]), *(step * self.size for step in self.steps[dims:]))
 
     def view(self, position: Position) -> Array:
@@ -175,7 +180,7 @@ class CompiledAccess:
 
     def written(self, position: Position) -> Array:
         """Returns the booleans that tell which of the elements matmuls wrote since the storage began."""
-        whole, dims = self.storage.written_by(self.size), self.partition_dims
+        whole, dims = self.storage.written_by(self.size), self.dims
         strides = [step * whole.strides[1] for step in self.steps[:dims]] + list(self.steps[dims:])
         first = position.block * whole.strides[0] + position.partition * whole.strides[1] + position.element
         return np.ndarray(position.nums, np.bool_, cast(Any, whole), first, tuple(strides))
@@ -218,7 +223,7 @@ class CompiledAccess:
     def never_written(self, position: Position, shadow: Array) -> NkiError:
         """Returns the error for reading elements of which some were never written."""
         missing = np.argwhere(shadow != WHOLE[self.size])
-        index, dims = cast("list[int]", missing[0].tolist()), self.partition_dims
+        index, dims = cast("list[int]", missing[0].tolist()), self.dims
         moved = [k * step for k, step in zip(index, self.steps, strict=True)]
         where = f"element {position.element + sum(moved[dims:])}"
         if dims:

@@ -40,12 +40,13 @@ class Place(NamedTuple):
 class Storage:
     """The memory behind one `bir.tensor`, or behind all those of a name that functions share."""
 
-    __slots__ = ("mem", "name", "places", "written")
+    __slots__ = ("has_shadow", "mem", "name", "places", "written")
 
     def __init__(self, name: str, mem: MemType, places: list[Place]) -> None:
         self.name = name
         self.mem = mem
         self.places = places
+        self.has_shadow = any(place.shadow is not None for place in places)
         self.written: dict[int, Array] = {}
 
     def written_by(self, size: int) -> Array:

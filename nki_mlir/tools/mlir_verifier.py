@@ -4,8 +4,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import NoReturn
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import IRNode, Operation
+from xdsl.dialects.builtin import ArrayOfConstraint, DenseArrayBase, ModuleOp
+from xdsl.ir import Attribute, IRNode, Operation
+from xdsl.irdl import AttrConstraint, BaseAttr, IRDLOperation, RangeOf, VerificationContext
 from xdsl.utils.diagnostic import Diagnostic
 from xdsl.utils.exceptions import VerifyException
 
@@ -50,7 +51,7 @@ def verify_module(module: ModuleOp) -> None:
             try:
                 _verify_op(op)
             except VerifyException as error:
-                errors[op] = op_error(op, str(error))
+                errors[op] = op_error(op, _wrong_property(op) or str(error))
             except NkiError as error:
                 errors[op] = error if error.location else op_error(op, str(error))
             except Exception as error:
@@ -60,6 +61,36 @@ def verify_module(module: ModuleOp) -> None:
     if errors:
         in_order = [errors[op] for op in module.walk() if op in errors]
         raise ExceptionGroup("the module does not verify", in_order)
+
+
+def _wrong_property(op: Operation) -> str | None:
+    """Returns what is wrong with a property that cannot be what it is; xDSL's own message does not tell its name."""
+    if not isinstance(op, IRDLOperation):
+        return None
+    for name, definition in op.get_irdl_definition().properties.items():
+        held = op.properties.get(name)
+        if held is None:
+            continue
+        try:
+            definition.constr.verify(held, VerificationContext())
+        except VerifyException as error:
+            expected = _expected(definition.constr)
+            return f"property '{name}' " + (f"must be {expected}, got {held}" if expected else f"is wrong: {error}")
+    return None
+
+
+def _expected(constraint: AttrConstraint[Attribute]) -> str | None:
+    """Returns how messages call the attributes that a constraint admits, where there is a word for them."""
+    match constraint:
+        case BaseAttr(attr) if "." in attr.name:
+            return f"#{attr.name}<…>"
+        case BaseAttr(attr):
+            name = "dense array" if attr is DenseArrayBase else attr.name
+            return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+        case ArrayOfConstraint(RangeOf(constr)) if member := _expected(constr):
+            return f"an array, each member {member}"
+        case _:
+            return None
 
 
 def _verify_op(op: Operation) -> None:

@@ -51,7 +51,7 @@ class Unroll(ModulePass):
     def _unrolls(self, op: Operation) -> bool:
         if not isinstance(op, bir.LoopOp) or keeps_order(op):
             return False
-        return self.max_trip_count is None or len(op.range()) <= self.max_trip_count
+        return self.max_trip_count is None or op.trip_count <= self.max_trip_count
 
     def _count(self, block: Block, inside: bool) -> int:
         """Returns the number of ops that a block becomes; raises for an op inside a loop that cannot be copied."""
@@ -63,7 +63,7 @@ class Unroll(ModulePass):
             if op.regions:
                 unrolls = self._unrolls(op)
                 body = sum(self._count(b, inside or unrolls) for region in op.regions for b in region.blocks)
-                total += body * len(cast(bir.LoopOp, op).range()) - 1 if unrolls else body
+                total += body * cast(bir.LoopOp, op).trip_count - 1 if unrolls else body
         return total
 
     def _enter(self, op: Operation) -> None:

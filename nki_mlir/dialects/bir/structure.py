@@ -23,7 +23,7 @@ from nki_mlir.dialects.forms import CompareForm
 from nki_mlir.dialects.instruction import instruction
 from nki_mlir.dialects.structure import LoopOp as SharedLoopOp
 from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
-from nki_mlir.dialects.structure import StorageOp, SymbolRegionOp, read_attributes, verify_step, verify_variable
+from nki_mlir.dialects.structure import StorageOp, SymbolRegionOp, read_attributes, read_integer, verify_bounds, verify_variable
 
 
 @irdl_op_definition
@@ -90,17 +90,17 @@ class DynamicForLoopOp(IRDLOperation):
         return found.value.data if isinstance(found, IntegerAttr) else default
 
     def verify_(self) -> None:
-        verify_step(self.bound("step", 1))
+        verify_bounds(self.bound("step", 1), self.bound("lower", 0))
         verify_variable(self.body)
 
     @classmethod
     def parse(cls, parser: Parser) -> "DynamicForLoopOp":
         variable = parser.parse_argument(expect_type=False)
         parser.parse_punctuation("=")
-        lower = parser.parse_integer(allow_boolean=False)
+        lower = read_integer(parser)
         parser.parse_keyword("to")
         upper = parser.resolve_operand(parser.parse_unresolved_operand(), RegisterType())
-        step = parser.parse_integer(allow_boolean=False) if parser.parse_optional_keyword("step") else 1
+        step = read_integer(parser) if parser.parse_optional_keyword("step") else 1
         attributes = read_attributes(parser)
         body = parser.parse_region([variable.resolve(IV)])
         properties: dict[str, Attribute] = {"lower": IntegerAttr(lower, i64), "step": IntegerAttr(step, i64)}

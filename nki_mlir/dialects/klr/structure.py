@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 from nki_mlir.dialects.forms import CompareForm
 from nki_mlir.dialects.instruction import REGISTER_ONLY, REGISTER_OR_NUMBER, flag, instruction, opt_in
 from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
-from nki_mlir.dialects.structure import StorageOp, SymbolRegionOp, read_attributes
+from nki_mlir.dialects.structure import StorageOp, SymbolRegionOp, read_attributes, read_integer
 from nki_mlir.isa.enums import BranchCompareOp
 
 
@@ -41,9 +41,13 @@ class BodyOp(IRDLOperation):
     body = region_def("single_block")
     traits = traits_def(NoTerminator(), RecursiveMemoryEffect(), HasParent(KernelOp))
 
+    def verify_(self) -> None:
+        if self.core.value.data < 0:
+            raise VerifyException(f"a core has a number from 0 on, got {self.core.value.data}")
+
     @classmethod
     def parse(cls, parser: Parser) -> "BodyOp":
-        core = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        core = read_integer(parser, allow_negative=False)
         properties: dict[str, Attribute] = {"core": IntegerAttr(core, i64)}
         attributes = read_attributes(parser)
         return cls.create(properties=properties, attributes=attributes, regions=[parser.parse_region([])])

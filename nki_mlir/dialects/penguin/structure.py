@@ -18,7 +18,7 @@ from nki_mlir.dialects.attributes import IV, RegisterType
 from nki_mlir.dialects.instruction import flag
 from nki_mlir.dialects.structure import LoopOp as SharedLoopOp
 from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
-from nki_mlir.dialects.structure import StorageOp, SymbolRegionOp, read_attributes, verify_variable
+from nki_mlir.dialects.structure import StorageOp, SymbolRegionOp, read_attributes, read_integer, verify_variable
 
 
 @irdl_op_definition
@@ -126,7 +126,7 @@ class ScopeOp(IRDLOperation):
         if parser.parse_optional_keyword("no_reorder"):
             properties["no_reorder"] = UnitAttr()
         if parser.parse_optional_keyword("multi_buffer"):
-            properties["multi_buffer"] = IntegerAttr(parser.parse_integer(allow_boolean=False), i64)
+            properties["multi_buffer"] = IntegerAttr(read_integer(parser), i64)
         attributes = read_attributes(parser)
         return cls.create(properties=properties, attributes=attributes, regions=[parser.parse_region([])])
 

@@ -126,8 +126,6 @@ def _dma_rules(dst: tuple[MemorySpace, ...], src: tuple[MemorySpace, ...]) -> tu
         SameCount(roles=("dst", "src")),
         DmaCast(roles=("dst", "src")),
         SinceValue(parameter="dge_type", value=DgeType.HWDGE, first=CAYMAN, id="X-HWDGE"),
-        ValueIn(parameter="priority", values=(0, 1, 2, 3), id="X-PRIORITY"),
-        SinceValue(parameter="priority", value=None, first=CORE_V4, id="X-PRIORITY"),
         OpOnEngines(parameter="dge_type", ops=frozenset({DgeType.HWDGE}), engines=HWDGE_ENGINES, id="X-HWDGE"),
         OpOnEngines(parameter="dge_type", ops=frozenset({DgeType.SWDGE}), engines=SWDGE_ENGINES, id="X-SWDGE"),
     )
@@ -140,7 +138,9 @@ def _dma_cycles(operands: Operands, target: Target) -> int:
     return round(target.dma_fixed_ns + size / (target.dma_bytes_per_ns * target.dma_engines))
 
 
-def _dma(name: str, summary: str, dst: tuple[MemorySpace, ...], src: tuple[MemorySpace, ...]) -> Instruction:
+def _dma(
+    name: str, summary: str, dst: tuple[MemorySpace, ...], src: tuple[MemorySpace, ...], *more: Rule
+) -> Instruction:
     return Instruction(
         name,
         summary,
@@ -148,7 +148,7 @@ def _dma(name: str, summary: str, dst: tuple[MemorySpace, ...], src: tuple[Memor
         roles="dst src",
         outs=1,
         parameters=("dge_type", "priority", "engine"),
-        rules=_dma_rules(dst, src),
+        rules=(*_dma_rules(dst, src), *more),
         evaluate=lambda e: copy_or_cast(e, "src"),
         cycles=_dma_cycles,
     )
@@ -157,4 +157,11 @@ def _dma(name: str, summary: str, dst: tuple[MemorySpace, ...], src: tuple[Memor
 ON_CHIP = (MemorySpace.SBUF, MemorySpace.PSUM)
 DMA_LOAD = _dma("dma_load", "DMA from HBM to the chip: dst = src", ON_CHIP, HBM)
 DMA_SAVE = _dma("dma_save", "DMA from the chip to HBM: dst = src", HBM, ON_CHIP)
-DMA_COPY = _dma("dma_copy", "DMA between any two memories: dst = src", (*HBM, *ON_CHIP), (*HBM, *ON_CHIP))
+DMA_COPY = _dma(
+    "dma_copy",
+    "DMA between any two memories: dst = src",
+    (*HBM, *ON_CHIP),
+    (*HBM, *ON_CHIP),
+    ValueIn(parameter="priority", values=(0, 1, 2, 3), id="X-PRIORITY"),
+    SinceValue(parameter="priority", value=None, first=CORE_V4, id="X-PRIORITY"),
+)

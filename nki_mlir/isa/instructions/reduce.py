@@ -21,6 +21,7 @@ from nki_mlir.isa.operands import Operands
 from nki_mlir.isa.rules import (
     ArithmeticOnly,
     BitwiseOnIntegers,
+    DistinctDestination,
     FreeSize,
     OpIn,
     OpOnEngines,
@@ -133,7 +134,7 @@ PARTITION_REDUCE = Instruction(
     parameters=("op", "engine"),
     rules=(
         *on_chip("dst", "data", spaces=(MemorySpace.SBUF,)),
-        *destinations("dst"),
+        DistinctDestination(roles=("dst",)),
         PartitionCount(roles=("dst",), exactly=1),
         SameFree(roles=("dst", "data")),
         OpIn(parameters=("op",), ops=PARTITION_REDUCING),

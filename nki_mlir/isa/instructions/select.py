@@ -8,6 +8,7 @@ from nki_mlir.isa.instructions.base import Array, Evaluation, Instruction, Run, 
 from nki_mlir.isa.lazy import numpy as np
 from nki_mlir.isa.numerics import alu, constant, writer
 from nki_mlir.isa.rules import (
+    DistinctDestination,
     DtypeIn,
     FloatScalar,
     ImmediateFits,
@@ -54,7 +55,7 @@ IOTA = Instruction(
     parameters=("pattern", "offset", "channel_multiplier", "engine"),
     rules=(
         *on_chip("dst", spaces=(MemorySpace.SBUF,)),
-        *destinations("dst"),
+        DistinctDestination(roles=("dst",)),
         PatternCovers(parameter="pattern", role="dst"),
         Unpacked(roles=("dst",)),
     ),
@@ -82,7 +83,7 @@ AFFINE_SELECT = Instruction(
     parameters=("pattern", "offset", "channel_multiplier", "cmp_op", "engine"),
     rules=(
         *on_chip("dst", "on_true", spaces=(MemorySpace.SBUF,)),
-        *destinations("dst"),
+        DistinctDestination(roles=("dst",)),
         SamePartitions(roles=("dst", "on_true")),
         SameFree(roles=("dst", "on_true")),
         PatternCovers(parameter="pattern", role="dst"),

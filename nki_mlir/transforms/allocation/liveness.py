@@ -85,7 +85,7 @@ class _Walk:
                     self.access(value, None, 1)
         if not op.regions:
             return
-        repeats = not isinstance(op, LoopOp) or len(op.range()) > 1
+        repeats = not isinstance(op, LoopOp) or op.trip_count > 1
         loop = _Loop(self.position)
         if repeats:
             self.loops.append(loop)

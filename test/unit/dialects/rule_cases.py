@@ -139,7 +139,7 @@ class Case:
         """The same instruction with other sizes, parameters as they are now."""
         assert self.make is not None
         fresh = self.make(p, f)
-        return replace(fresh, parameters={**self.parameters, **fresh.parameters})
+        return replace(fresh, parameters={**self.parameters, **fresh.parameters}, make=self.make)
 
     def tiles(self) -> list[str]:
         """The roles in storage."""
@@ -286,14 +286,17 @@ def attribute(value: Any) -> Attribute:
     return IntegerAttr(value, i64)
 
 
-def expressible(cls: type[InstructionOp], case: Case) -> bool:
-    """Whether the class has the roles, kinds of operands and parameters of the case."""
+def expressible(cls: type[InstructionOp], case: Case, extra: Mapping[str, Attribute] | None = None) -> bool:
+    """Whether the class has the roles, kinds of operands and parameters of the case, and the case what it needs."""
     roles = {role.name: role for role in cls.ROLES}
     defined = cls.get_irdl_definition().properties
     for name, operand in case.roles.items():
         if name not in roles or ("number" if isinstance(operand, Number) else "storage") not in roles[name].kinds:
             return False
-    return all(name in defined for name in case.parameters)
+    if any(not role.optional and not role.variadic and name not in case.roles for name, role in roles.items()):
+        return False
+    needed = {name for name, _, optional in cls.INLINE if not optional} - set(extra or ())
+    return needed <= set(case.parameters) <= set(defined) | set(roles)
 
 
 def op_of(
