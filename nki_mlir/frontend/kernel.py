@@ -82,7 +82,7 @@ class Trace:
 
 @contextmanager
 def collector_off() -> Generator[None]:
-    """Switches the garbage collector off: a trace only grows, and going over it again and again costs most of the time."""
+    """Switches the garbage collector off: a trace only grows, and going over it again and again is most of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -3,7 +3,7 @@
 import importlib.util
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 
 class _After(importlib.util.LazyLoader):
@@ -14,13 +14,14 @@ class _After(importlib.util.LazyLoader):
     """
 
     def exec_module(self, module: ModuleType) -> None:
-        execute = self.loader.exec_module
+        loader: Any = vars(self)["loader"]
+        execute = loader.exec_module
 
         def after_numpy(module: ModuleType) -> None:
             assert numpy.__version__
             execute(module)
 
-        setattr(self.loader, "exec_module", after_numpy)  # noqa: B010
+        loader.exec_module = after_numpy
         super().exec_module(module)
 
 

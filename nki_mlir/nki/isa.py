@@ -19,6 +19,7 @@ from nki_mlir.frontend.functions_operands import (
     token,
 )
 from nki_mlir.frontend.sema import NkiValidationError, Sema
+from nki_mlir.frontend.unsupported import refusing
 from nki_mlir.isa import enums
 from nki_mlir.isa.enums import AccumulateCommand, ActivationFunction, AluOp, DgeType, MatmultPerfMode, OobMode
 
@@ -451,6 +452,44 @@ def dma_copy(
         name=name,
     )
     return HANDLE
+
+
+UNSUPPORTED = (
+    "activate2",
+    "core_barrier",
+    "dma_compute",
+    "dma_transpose",
+    "dropout",
+    "exponential",
+    "local_gather",
+    "max8",
+    "nc_find_index8",
+    "nc_match_replace8",
+    "nc_matmul_mx",
+    "nc_n_gather",
+    "nc_stream_shuffle",
+    "nonzero_with_count",
+    "quantize_mx",
+    "rand2",
+    "rand_get_state",
+    "rand_set_state",
+    "range_select",
+    "register_alloc",
+    "register_load",
+    "register_move",
+    "register_store",
+    "rng",
+    "sendrecv",
+    "sequence_bounds",
+    "set_rng_seed",
+    "tensor_scalar_cumulative",
+    "tensor_scalar_reduce",
+    "tensor_tensor_scan",
+    "topk",
+)
+"""Instructions of the API that this front end does not have; they can be imported, and refuse to be called."""
+
+__getattr__ = refusing("nki.isa", "nisa", UNSUPPORTED)
 
 
 mark_nki_functions(globals())

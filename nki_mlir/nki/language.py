@@ -11,7 +11,6 @@ from nki_mlir.frontend.context import mark_nki_functions, nki_ctx
 from nki_mlir.frontend.create import create, filled
 from nki_mlir.frontend.decorators import no_reorder
 from nki_mlir.frontend.errors import (
-    NKINotImplementedError,
     NKIValueError,
     err_program_id_axis_out_of_bounds,
     err_unsupported_memory,
@@ -20,6 +19,7 @@ from nki_mlir.frontend.functions import assign, on_chip
 from nki_mlir.frontend.functions_operands import TileSize, tile_of
 from nki_mlir.frontend.functions_table import BINARY, REDUCTIONS, Function, named, unary_function
 from nki_mlir.frontend.subscripts import Span as ds
+from nki_mlir.frontend.unsupported import refusing
 from nki_mlir.isa.enums import AluOp, MemorySpace
 
 # Types are strings, as in the API.
@@ -332,18 +332,19 @@ def shared_identity_matrix(n: int, dtype: Any = "uint8", dst: Any = None) -> Any
     return dst
 
 
-UNSUPPORTED = ("dropout", "gather_flattened", "rand", "random_seed", "shared_constant")
+UNSUPPORTED = (
+    "dropout",
+    "dynamic_range",
+    "fori_loop",
+    "gather_flattened",
+    "rand",
+    "random_seed",
+    "shared_constant",
+    "while_loop",
+)
 """Functions of the API that this front end does not have; they can be imported, and refuse to be called."""
 
-
-def __getattr__(name: str) -> Any:
-    if name not in UNSUPPORTED:
-        raise AttributeError(f"module 'nki.language' has no attribute '{name}'")
-
-    def function(*args: Any, **kwargs: Any) -> Any:
-        raise NKINotImplementedError(f"nl.{name} is not supported by this front end", rule="unsupported")
-
-    return named(function, name, "Refused: this front end does not have it.", __name__)
+__getattr__ = refusing("nki.language", "nl", UNSUPPORTED)
 
 
 mark_nki_functions(globals())

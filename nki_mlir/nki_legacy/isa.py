@@ -42,6 +42,7 @@ from nki_mlir.frontend.functions_operands import (
 )
 from nki_mlir.frontend.storage import Tile
 from nki_mlir.frontend.symbolic import EQ, GE, NE, Axis, Pred, Sym, affine, concretise, grid_rank
+from nki_mlir.frontend.unsupported import refusing
 from nki_mlir.isa import enums
 from nki_mlir.isa.enums import AccumulateCommand, ActivationFunction, AluOp, DgeType, MatmultPerfMode, OobMode
 
@@ -483,16 +484,7 @@ UNSUPPORTED = (
 )
 """Instructions of the API that this front end does not have; they can be imported, and refuse to be called."""
 
-
-def __getattr__(name: str) -> Any:
-    if name not in UNSUPPORTED:
-        raise AttributeError(f"module 'neuronxcc.nki.isa' has no attribute '{name}'")
-
-    def function(*args: Any, **kwargs: Any) -> Any:
-        raise NKINotImplementedError(f"nisa.{name} is not supported by this front end", rule="unsupported")
-
-    function.__name__ = function.__qualname__ = name
-    return function
+__getattr__ = refusing("neuronxcc.nki.isa", "nisa", UNSUPPORTED)
 
 
 mark_nki_functions(globals())

@@ -18,7 +18,6 @@ from nki_mlir.frontend import loops
 from nki_mlir.frontend.context import mark_nki_functions, nki_ctx
 from nki_mlir.frontend.create import create, filled
 from nki_mlir.frontend.errors import (
-    NKINotImplementedError,
     NKITypeError,
     err_program_id_axis_out_of_bounds,
     err_shared_hbm_must_in_kernel_level,
@@ -30,6 +29,7 @@ from nki_mlir.frontend.functions_table import BINARY, REDUCTIONS, TRUTHS, Functi
 from nki_mlir.frontend.grids import arange, mgrid
 from nki_mlir.frontend.masks import check_bounds
 from nki_mlir.frontend.subscripts import Span as ds
+from nki_mlir.frontend.unsupported import refusing
 from nki_mlir.isa.enums import MemorySpace
 from nki_mlir.nki_legacy.grid import nc, spmd_dim
 
@@ -378,19 +378,7 @@ UNSUPPORTED = (
 )
 """Functions of the API that this front end does not have; they can be imported, and refuse to be called."""
 
-
-def _unsupported(name: str) -> Function:
-    def function(*args: Any, **kwargs: Any) -> Any:
-        raise NKINotImplementedError(f"nl.{name} is not supported by this front end", rule="unsupported")
-
-    return named(function, name, "Refused: this front end does not have it.", __name__)
-
-
-def __getattr__(name: str) -> Any:
-    if name in UNSUPPORTED:
-        return _unsupported(name)
-    raise AttributeError(f"module 'neuronxcc.nki.language' has no attribute '{name}'")
-
+__getattr__ = refusing("neuronxcc.nki.language", "nl", UNSUPPORTED)
 
 __all__ = ["arange", "ds", "mgrid", "nc", "spmd_dim"]
 

@@ -1,8 +1,8 @@
 """Published kernels, unmodified, against numpy: both front ends, bit for bit the same.
 
 `NKI_SAMPLES` is the path of a git clone of the public repository of NKI samples (`make public SAMPLES=PATH` sets it);
-the commits below are read from its history. Instead, it may be a folder that holds the tree of each commit in a folder of
-that name. Without it the tests are skipped.
+the commits below are read from its history. Instead, it may be a folder that holds the tree of each commit in a folder
+of that name. Without it the tests are skipped.
 """
 
 import importlib.util

@@ -145,6 +145,8 @@ def test_operands_must_fit():
 def test_missing_functions_and_names():
     with pytest.raises(NKINotImplementedError, match=r"nl\.dropout is not supported by this front end"):
         mapped(lambda x: nl.dropout(x, 0.5)).trace((X,), {}, frontend="beta3")
+    with pytest.raises(NKINotImplementedError, match=r"nisa\.topk is not supported by this front end"):
+        mapped(lambda x: nisa.topk(x)).trace((X,), {}, frontend="beta3")
     with pytest.raises(AttributeError, match=r"module 'nki\.language' has no attribute 'nonsense'"):
         _ = nl.nonsense
 
