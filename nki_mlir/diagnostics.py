@@ -4,7 +4,6 @@ import linecache
 import os
 from dataclasses import dataclass
 
-
 LONGEST_LINE = 200
 """Characters of a source line that are shown; of a longer one, those around the column."""
 

@@ -29,8 +29,8 @@ from nki_mlir.dialects.affine import Expr, ExprSyntaxError
 from nki_mlir.dialects.rawtext import raw_parameter
 from nki_mlir.isa.dtypes import Dtype
 
-MAXIMUM_PAIRS = 64
-"""No access has more pairs, so that sizes of a hostile file stay small numbers; instructions allow far fewer."""
+MAXIMUM_PAIRS = 32
+"""No part of an access has more pairs: numpy has arrays of at most 64 dimensions; instructions allow far fewer."""
 
 
 class Pair(NamedTuple):
@@ -380,10 +380,11 @@ def _read_part(part: str, start: int, name_index: Callable[[str], int]) -> tuple
     pairs: list[Pair] = []
     position = start + len(head) + 1
     for piece in _split(tail):
+        where = position + len(piece) - len(piece.lstrip())
         match = _PAIR.fullmatch(piece)
         if match is None:
-            found = piece.strip()[:20] or "nothing"
-            raise ExprSyntaxError(f"expected a pair 'number' or 'step*number', found '{found}'", position)
+            found = f"'{piece.strip()[:20]}'" if piece.strip() else "nothing"
+            raise ExprSyntaxError(f"expected a pair 'number' or 'step*number', found {found}", where)
         step = int(match["step"]) if match["step"] else 1
         if match["number"]:
             pairs.append(Pair(step, int(match["number"])))
@@ -394,7 +395,7 @@ def _read_part(part: str, start: int, name_index: Callable[[str], int]) -> tuple
                 values.append(affine.read_at(text, place, name_index))
                 place += len(text) + 1
             if len(values) < 2 or not isinstance(values[0], int):
-                raise ExprSyntaxError("expected min(number, expression, …)", position)
+                raise ExprSyntaxError("expected min(number, expression, …)", where)
             pairs.append(Pair(step, values[0], tuple(values[1:])))
         position += len(piece) + 1
     return offset, tuple(pairs)

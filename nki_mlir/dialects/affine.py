@@ -6,6 +6,7 @@ everywhere. Index values are numbered d0, d1, … by first appearance in the att
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from math import gcd
 from typing import NamedTuple, TypeAlias
 
@@ -31,6 +32,8 @@ class Affine(NamedTuple):
 Expr: TypeAlias = int | Affine
 Term: TypeAlias = tuple[int, int | Quotient]
 Interval: TypeAlias = tuple[int, int]
+Domain: TypeAlias = Interval | range
+"""What an index value may be: all integers from the lowest to the highest, or the values of a loop."""
 
 
 def make(constant: int, terms: Sequence[tuple[int, int | Quotient]]) -> Expr:
@@ -120,10 +123,11 @@ def substitute(expr: Expr, replacement: Callable[[int], Expr]) -> Expr:
     return total
 
 
-def interval(expr: Expr, ranges: Sequence[Interval | None]) -> Interval | None:
+def interval(expr: Expr, ranges: Sequence[Domain | None]) -> Interval | None:
     """Returns bounds (lowest, highest) of the expression, or None if an index value that matters is unbounded.
 
-    `ranges[k]` are the inclusive bounds of index value k. The bounds are exact for linear expressions.
+    `ranges[k]` is the domain of index value k, not empty. The bounds are exact for linear expressions; where quotients
+    share an index value with other terms, they may be wider.
     """
     if isinstance(expr, int):
         return expr, expr
@@ -135,13 +139,38 @@ def interval(expr: Expr, ranges: Sequence[Interval | None]) -> Interval | None:
             bounds = _quotient_interval(atom, ranges)
         if bounds is None:
             return None
-        ends = (coefficient * bounds[0], coefficient * bounds[1])
+        ends = (coefficient * bounds[0], coefficient * bounds[-1])
         low += min(ends)
         high += max(ends)
     return low, high
 
 
-def _quotient_interval(atom: Quotient, ranges: Sequence[Interval | None]) -> Interval | None:
+MOST_POINTS = 4096
+"""Exact bounds of an expression with quotients are looked for among no more values of its index values."""
+
+
+def exact_interval(expr: Expr, ranges: Sequence[Domain | None]) -> Interval | None:
+    """Returns the bounds that the expression reaches, or None where they are not known."""
+    if isinstance(expr, int) or all(isinstance(atom, int) for _, atom in expr.terms):
+        return interval(expr, ranges)
+    found = values(expr, tuple(ranges))
+    return None if found is None else (min(found), max(found))
+
+
+@lru_cache(maxsize=1024)
+def values(expr: Expr, ranges: tuple[Domain | None, ...]) -> frozenset[int] | None:
+    """Returns all values of the expression, or None if an index value is unbounded or there are too many."""
+    numbers = indices(expr)
+    domains = [d if isinstance(d := ranges[k], range) or d is None else range(d[0], d[1] + 1) for k in numbers]
+    found: list[Mapping[int, int]] = [{}]
+    for number, domain in zip(numbers, domains, strict=True):
+        if domain is None or len(found) * len(domain) > MOST_POINTS:
+            return None
+        found = [{**point, number: value} for point in found for value in domain]
+    return frozenset(evaluate(expr, point) for point in found)
+
+
+def _quotient_interval(atom: Quotient, ranges: Sequence[Domain | None]) -> Interval | None:
     inner = interval(atom.numerator, ranges)
     if inner is None:
         return (0, atom.divisor - 1) if atom.kind == "mod" else None
@@ -216,8 +245,14 @@ class _Reader:
 
     def fail(self, expected: str) -> ExprSyntaxError:
         _, token = self.peek()
-        found = token or self.source[self.position :].strip()[:10] or "the end"
-        return ExprSyntaxError(f"expected {expected} in an affine expression, found '{found}'", self.position)
+        found = token or self.source[self.position :].strip()[:10]
+        what = f"'{found}'" if found else "its end"
+        return self.error(f"expected {expected} in an affine expression, found {what}", self.position)
+
+    def error(self, message: str, position: int) -> ExprSyntaxError:
+        """Returns an error at the first character from `position` on that is not blank."""
+        blank = len(self.source[position:]) - len(self.source[position:].lstrip())
+        return ExprSyntaxError(message, position + blank)
 
     def sum(self, depth: int) -> Expr:
         constant, terms, sign = 0, list[Term](), 1
@@ -243,7 +278,7 @@ class _Reader:
         """Returns the value; fails if a number of it is out of range, so that no later arithmetic grows."""
         numbers = (value,) if isinstance(value, int) else (value.constant, *(c for c, _ in value.terms))
         if max(map(abs, numbers)) >= LARGEST:
-            raise ExprSyntaxError("a number of an affine expression does not fit 64 bits", start)
+            raise self.error("a number of an affine expression does not fit 64 bits", start)
         return value
 
     def product(self, depth: int) -> Expr:
@@ -258,7 +293,7 @@ class _Reader:
             elif isinstance(other, int):
                 value = multiply(other, value)
             else:
-                raise ExprSyntaxError("an affine expression cannot multiply two index values", start)
+                raise self.error("an affine expression cannot multiply two index values", start)
             value = self.checked(value, start)
             match, token = self.peek()
         return value
@@ -270,7 +305,7 @@ class _Reader:
         number, _, name, _ = match.groups()
         if number:
             if len(number) > MAXIMUM_DIGITS:
-                raise ExprSyntaxError(f"a number may have at most {MAXIMUM_DIGITS} digits", self.position)
+                raise self.error(f"a number may have at most {MAXIMUM_DIGITS} digits", self.position)
             self.position = match.end()
             return int(number)
         if name:
@@ -283,12 +318,12 @@ class _Reader:
         if token == "-":
             self.position = match.end()
             if depth >= MAXIMUM_DEPTH:
-                raise ExprSyntaxError(f"an affine expression may nest at most {MAXIMUM_DEPTH} signs", self.position)
+                raise self.error(f"an affine expression may nest at most {MAXIMUM_DEPTH} signs", self.position)
             return multiply(-1, self.atom(depth + 1))
         if token != "(":
             raise self.fail("a number, an index value or '('")
         if depth >= MAXIMUM_DEPTH:
-            raise ExprSyntaxError(f"an affine expression may nest at most {MAXIMUM_DEPTH} parentheses", self.position)
+            raise self.error(f"an affine expression may nest at most {MAXIMUM_DEPTH} parentheses", self.position)
         self.position = match.end()
         value = self.sum(depth + 1)
         match, token = self.peek()

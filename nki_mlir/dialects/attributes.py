@@ -23,6 +23,8 @@ from nki_mlir.isa.enums import MemorySpace, Published
 from nki_mlir.isa.target import Target, parse_target
 
 ON_CHIP = (MemorySpace.SBUF, MemorySpace.PSUM)
+MAXIMUM_BLOCKS = 1 << 18
+"""No storage has more blocks, each of which is placed on its own: a partition of SBUF has no more bytes."""
 MAXIMUM_BYTES = 1 << 50
 """No storage is larger, so that sizes of a hostile file stay in the range of 64-bit arithmetic."""
 
@@ -138,8 +140,8 @@ class MemType(_MemFigures, Interned, Data[MemFields], TypeAttribute):
             raise VerifyException(f"the sizes of a storage must be positive, got {'x'.join(map(str, shape))}")
         if space in ON_CHIP and not shape:
             raise VerifyException(f"storage in {space} needs a partition dimension")
-        if blocks < 1:
-            raise VerifyException(f"a storage has at least one block, got {blocks}")
+        if not 1 <= blocks <= MAXIMUM_BLOCKS:
+            raise VerifyException(f"a storage has 1 to {MAXIMUM_BLOCKS} blocks, got {blocks}")
         if space is MemorySpace.REG:
             raise VerifyException("a register is not storage that an access can name; its type is !nki.reg")
         if prod(shape) * dtype.size * blocks > MAXIMUM_BYTES:
@@ -212,6 +214,8 @@ _IMMEDIATE = re.compile(r"\s*(-?(?:inf|nan|\d[\w.+-]*))\s*:\s*([a-z]\w*)\s*")
 def read_number(text: str, dtype: Dtype) -> float | int:
     """Returns the number that `text` spells: an integer for integer types, else a float; raises `ExprSyntaxError`."""
     try:
+        if "_" in text:  # which Python allows in numbers
+            raise ValueError
         if dtype.is_integer:
             if len(text) > 20:
                 raise ValueError

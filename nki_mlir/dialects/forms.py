@@ -5,7 +5,9 @@ A dialect's op class derives from the form, adds its published name and number, 
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.irdl import opt_prop_def, prop_def
+from xdsl.utils.exceptions import VerifyException
 
+from nki_mlir.dialects.affine import LARGEST
 from nki_mlir.dialects.attributes import (
     AccumulateCommandAttr,
     ActivationFunctionAttr,
@@ -13,6 +15,7 @@ from nki_mlir.dialects.attributes import (
     AxisListAttr,
     BranchCompareOpAttr,
     DgeTypeAttr,
+    ExprAttr,
     PatternAttr,
     PerfModeAttr,
 )
@@ -117,18 +120,27 @@ class PartitionReduceForm(InstructionOp):
 # Position and selection -----------------------------------------------------------------------------------------
 
 
-class IotaForm(InstructionOp):
+class RampForm(InstructionOp):
+    """What iota and affine select share: offset + partition * channel_multiplier + the ramp of the pattern."""
+
     pattern = prop_def(PatternAttr)
     offset = opt_prop_def(IntegerAttr)
     channel_multiplier = opt_prop_def(IntegerAttr)
+
+    def verify_(self) -> None:
+        for name in ("offset", "channel_multiplier"):
+            held = self.properties.get(name)
+            if isinstance(held, IntegerAttr) and not -LARGEST <= held.value.data < LARGEST:
+                raise VerifyException(f"{name} must be an integer of 64 bits, got {held.value.data}")
+        super().verify_()
+
+
+class IotaForm(RampForm):
     dst = out()
 
 
-class AffineSelectForm(InstructionOp):
+class AffineSelectForm(RampForm):
     cmp_op = enum(AluOpAttr)
-    pattern = prop_def(PatternAttr)
-    offset = opt_prop_def(IntegerAttr)
-    channel_multiplier = opt_prop_def(IntegerAttr)
     dst = out()
     on_true = in_()
     on_false = in_(NUMBER)
@@ -162,6 +174,11 @@ class MatmulForm(InstructionOp):
     accumulate = opt_param()
     tile_position = opt_param()
     tile_size = opt_param()
+
+    def verify_(self) -> None:
+        if isinstance(self.accumulate, ExprAttr) and self.accumulate.data.is_list:
+            raise VerifyException("accumulate must be one expression, got a list")
+        super().verify_()
 
 
 # Registers ------------------------------------------------------------------------------------------------------

@@ -7,13 +7,17 @@ Nothing else depends on that layout: `operands_of` reads it, `set_role` and `dro
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, ClassVar, NamedTuple, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
+    AttrConstraint,
+    BaseAttr,
     IRDLOperation,
+    OpDef,
+    OptPropertyDef,
     base,
     irdl_op_definition,
     opt_prop_def,
@@ -40,6 +44,7 @@ from nki_mlir.dialects.attributes import (
     RegisterAttr,
     RegisterType,
 )
+from nki_mlir.isa.enums import MemorySpace
 from nki_mlir.isa.instructions.base import Instruction
 
 GROUPS = ("outs", "ins", "indirection", "params")
@@ -181,6 +186,9 @@ class InstructionOp(IRDLOperation):
     def verify_(self) -> None:
         verify_instruction(self)
 
+    def __post_init__(self) -> None:
+        """Leaves out what xDSL does here for every new op: no property of an instruction has a default value."""
+
     @classmethod
     def parse(cls, parser: Parser) -> "InstructionOp":
         from nki_mlir.dialects.syntax import parse_instruction
@@ -219,7 +227,9 @@ def instruction(isa: Instruction | None = None, *, opcode: int | None = None) ->
             raise TypeError(f"{cls.__name__} has the roles {storages}, {isa.name} has {isa.role_names}")
         if sum(role.variadic for role in roles) > 1:
             raise TypeError(f"{cls.__name__} has more than one variadic role")
+        custom = cls.verify_
         finished = irdl_op_definition(cls)
+        setattr(finished, "verify_", _verifier(finished.get_irdl_definition(), custom, roles))  # noqa: B010
         finished.ISA = isa
         finished.OPCODE = opcode
         finished.ROLES = tuple(roles)
@@ -228,6 +238,104 @@ def instruction(isa: Instruction | None = None, *, opcode: int | None = None) ->
         return finished
 
     return decorate
+
+
+def _verifier(
+    definition: OpDef, custom: Callable[[Any], None], roles: Sequence[Role]
+) -> Callable[[InstructionOp], None]:
+    """Returns the verifier of a finished class: what xDSL's definition of it says, then `custom`.
+
+    Asking the definition costs as much as all rules of the instruction. So whether an op has the shape that it asks
+    for, and properties of the classes that it names, is looked up here; only where that is not certain, the definition
+    judges, and words the error. Ops that are right in the same way as one before are not looked at again.
+    """
+    classes = {name: _class_of(part.constr) for name, part in definition.properties.items()}
+    required = [name for name, part in definition.properties.items() if not isinstance(part, OptPropertyDef)]
+    successors = len(definition.successors)
+    traits = [trait for trait in definition.traits if not isinstance(trait, MemoryEffect)]
+
+    def verify(op: InstructionOp) -> None:
+        properties = op.properties
+        certain = not op.results and not op.regions and len(op.successors) == successors
+        for name, held in properties.items():
+            expected = classes.get(name)
+            if expected is not Attribute and type(held) is not expected:
+                certain = False
+        for name in required:
+            if name not in properties:
+                certain = False
+        if not certain:
+            definition.verify(op)
+        else:
+            for trait in traits:
+                trait.verify(op)
+        custom(op)
+
+    if traits or successors or custom is not InstructionOp.verify_ or any(role.variadic for role in roles):
+        return verify
+    names = tuple(role.name for role in roles)
+    others = tuple(name for name in definition.properties if name not in names and name not in ("name", "when"))
+    admitted: set[Signature] = set()
+
+    def verify_once(op: InstructionOp) -> None:
+        signature = _signature(op, names, others)
+        if signature is None or op.results or op.regions or op.successors:
+            verify(op)
+        elif signature not in admitted:
+            verify(op)
+            admitted.add(signature)
+
+    return verify_once
+
+
+Signature: TypeAlias = tuple[object, ...]
+"""All that decides whether an op of a class verifies: ops that share it all do, or none does."""
+
+
+def _signature(op: InstructionOp, roles: Sequence[str], others: Sequence[str]) -> Signature | None:
+    """Returns the signature of an op, or None for one that is to be looked at itself.
+
+    Rules look at the column offset of an access only to see that it stays inside the storage, which is done here, and
+    at placed PSUM.
+    """
+    from nki_mlir.dialects.operands import placement_of, target_of
+
+    properties, values = op.properties, tuple(op.operands)
+    label = properties.get("name")
+    if "when" in properties or (label is not None and type(label) is not StringAttr):
+        return None
+    found: list[object] = [target_of(op)]
+    position = 0
+    for name in roles:
+        held = properties.get(name)
+        if type(held) is not Access:
+            found.append(held)
+            continue
+        if held.indices or position == len(values):
+            return None
+        storage = values[position]
+        position += 1
+        mem, fields = storage.type, held.data
+        if type(mem) is not MemType:
+            return None
+        offset, block = cast(int, fields.offset), cast(int, fields.block)
+        end = (offset + held.high + 1) * fields.dtype.size
+        if offset + held.low < 0 or end > mem.row_bytes or not 0 <= block < mem.blocks:
+            return None
+        placement = placement_of(storage, block)
+        found += held if placement is not None and mem.space is MemorySpace.PSUM else held.form, mem, placement
+    if position != len(values):
+        return None
+    found += map(properties.get, others)
+    known = sum(name in properties for name in (*roles, *others)) + (label is not None)
+    return tuple(found) if known == len(properties) else None
+
+
+def _class_of(constraint: AttrConstraint[Any]) -> type[Attribute] | None:
+    """Returns the class whose attributes the constraint allows, `Attribute` for any, None if it is not that simple."""
+    if isinstance(constraint, AnyAttr):
+        return Attribute
+    return cast("type[Attribute]", constraint.attr) if isinstance(constraint, BaseAttr) else None
 
 
 def _fields(cls: type[Any]) -> list[tuple[str, Any]]:
@@ -401,18 +509,13 @@ def verify_instruction(op: InstructionOp) -> None:
         raise VerifyException(f"{message} [{rule.identifier}]")
 
 
-def _any_of(kinds: frozenset[str]) -> str:
-    """Returns `a number or storage`."""
-    words = " or ".join(sorted(kinds))
-    return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
-
-
 def _verify_use(use: Use) -> None:
     pattern, role = use.pattern, use.role
     kind = _KINDS.get(type(pattern))
     if kind is None or kind not in role.kinds:
-        found = pattern.text() if isinstance(pattern, Immediate) else kind or str(pattern)
-        raise VerifyException(f"{use.label} is {found}, it must be {_any_of(role.kinds)}")
+        found = f"the number {pattern.text()}" if isinstance(pattern, Immediate) else _PHRASES.get(kind or "", pattern)
+        allowed = " or ".join(_PHRASES[kind] for kind in sorted(role.kinds))
+        raise VerifyException(f"{use.label} is {found}, it must be {allowed}")
     if use.storage is not None:
         mem = use.storage.type
         if kind == "register":
@@ -435,12 +538,16 @@ def _verify_use(use: Use) -> None:
 def _verify_block(use: Use, block: Expr, blocks: int) -> None:
     from nki_mlir.dialects.operands import index_range
 
-    bounds = affine.interval(block, [index_range(value) for value in use.indices])
+    ranges = [index_range(value) for value in use.indices]
+    bounds = affine.interval(block, ranges)
+    if bounds is not None and not 0 <= bounds[0] <= bounds[1] < blocks:
+        bounds = affine.exact_interval(block, ranges)
     if bounds is not None and not 0 <= bounds[0] <= bounds[1] < blocks:
         wrong = bounds[0] if bounds[0] < 0 else bounds[1]
         raise VerifyException(f"{use.label} accesses block {wrong}, its storage has {blocks} [X-FMAX]")
 
 
+_PHRASES = {"storage": "storage", "number": "a number", "register": "a register", "expression": "an expression"}
 _KINDS: dict[type, str] = {Access: "storage", Immediate: "number", RegisterAttr: "register", ExprAttr: "expression"}
 
 

@@ -1,6 +1,6 @@
 """Operands of an op as the rules of the instruction set see them, and the target an op is for."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import gcd
 from typing import Any, cast
 
@@ -8,7 +8,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from nki_mlir.dialects import affine
 from nki_mlir.dialects.access import Access
-from nki_mlir.dialects.affine import Expr, Interval
+from nki_mlir.dialects.affine import Domain, Expr, Interval
 from nki_mlir.dialects.attributes import ArchAttr, ExprAttr, Immediate, MemType, RegisterAttr, value_of
 from nki_mlir.dialects.instruction import InstructionOp, Use, operands_of
 from nki_mlir.dialects.structure import LoopOp, StorageOp
@@ -18,6 +18,9 @@ from nki_mlir.isa.target import Target
 
 Placement = tuple[int, int]
 """(first partition, byte address inside a partition) of a block of storage."""
+
+STRICTEST_START = 128
+"""No rule on first partitions tests a greater power of two."""
 
 _KNOWN: dict[tuple[Access, MemType, Placement | None], Operand] = {}
 _IMMEDIATES: dict[Immediate, Operand] = {}
@@ -34,11 +37,11 @@ def target_of(op: Operation) -> Target | None:
     return None
 
 
-def index_range(value: SSAValue) -> Interval | None:
-    """Returns the lowest and highest value of a loop variable; None for a register or an unbounded loop."""
+def index_range(value: SSAValue) -> range | None:
+    """Returns the values of a loop variable; None for a register, an unbounded loop and one that never runs."""
     owner = value.owner
     if isinstance(owner, Block) and isinstance(loop := owner.parent_op(), LoopOp):
-        return loop.interval()
+        return loop.range() or None
     return None
 
 
@@ -93,29 +96,25 @@ def operand_for(pattern: Attribute, storage: SSAValue | None, indices: tuple[SSA
     return figures(access, kind, placement, [index_range(value) for value in indices])
 
 
-def figures(access: Access, kind: MemType, placement: Placement | None, ranges: list[Interval | None]) -> Operand:
-    """Returns the figures of an access to storage of a type: `ranges[k]` bounds index value k of the access."""
+def figures(access: Access, kind: MemType, placement: Placement | None, ranges: Sequence[Domain | None]) -> Operand:
+    """Returns the figures of an access to storage of a type: `ranges[k]` is the domain of index value k."""
     fields = access.data
     dtype: Dtype = fields.dtype
     row = kind.row_bytes // dtype.size
     columns: Interval | None = None
     if access.free is not None and fields.indirect is None:
-        first = affine.interval(fields.offset, ranges)
+        first = _bounds(fields.offset, ranges, -access.low, row - access.high)
         if first is not None:
             columns = first[0] + access.low, first[1] + access.high
     start: int | None = None
     start_step = 0
     offset: Interval | None = None
     if fields.partition is not None:
-        offset = affine.interval(fields.partition, ranges)
+        offset = _bounds(fields.partition, ranges, 0, kind.partitions - (access.partitions or 1) + 1)
         if kind.partitions > 64 or placement is not None:
             # Storage of more than 64 partitions can only start at partition 0, placed or not.
-            start = placement[0] if placement is not None else 0
-            if isinstance(fields.partition, int):
-                start += fields.partition
-            else:
-                start += fields.partition.constant
-                start_step = gcd(*(coefficient for coefficient, _ in fields.partition.terms))
+            start, start_step = _start(fields.partition, ranges)
+            start += placement[0] if placement is not None else 0
     return Operand(
         dtype=dtype,
         space=kind.space,
@@ -133,3 +132,33 @@ def figures(access: Access, kind: MemType, placement: Placement | None, ranges: 
         partition_steps=tuple(pair.step for pair in fields.partition_pairs or ()),
         partition_nums=tuple(pair.number for pair in fields.partition_pairs or ()),
     )
+
+
+def _bounds(expr: Expr, ranges: Sequence[Domain | None], low: int, high: int) -> Interval | None:
+    """Returns bounds of an offset, exact ones if it does not certainly stay from `low` up to, not including, `high`."""
+    found = affine.interval(expr, ranges)
+    if found is None or low <= found[0] <= found[1] < high:
+        return found
+    return affine.exact_interval(expr, ranges)
+
+
+def _start(expr: Expr, ranges: Sequence[Domain | None]) -> tuple[int, int]:
+    """Returns one value of a partition offset, and a number that divides the distance of all others from it."""
+    if isinstance(expr, int):
+        return expr, 0
+    start, steps = expr.constant, list[int]()
+    for coefficient, atom in expr.terms:
+        domain = ranges[atom] if isinstance(atom, int) else None
+        if domain is None:
+            steps.append(coefficient)
+            continue
+        start += coefficient * domain[0]
+        if domain[0] != domain[-1]:
+            steps.append(coefficient * (domain.step if isinstance(domain, range) else 1))
+    step = gcd(*steps)
+    if step % STRICTEST_START and not all(isinstance(atom, int) for _, atom in expr.terms):
+        found = affine.values(expr, tuple(ranges))
+        if found is not None:
+            start = min(found)
+            step = gcd(*(value - start for value in found))
+    return start, step

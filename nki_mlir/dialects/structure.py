@@ -131,7 +131,7 @@ class StorageOp(IRDLOperation):
     def verify_(self) -> None:
         mem = self.mem
         if self.places is not None and len(self.places) != 2 * mem.blocks:
-            raise VerifyException(f"{mem.blocks} blocks need as many places, got {len(self.places) // 2}")
+            raise VerifyException(f"expected a place for each block ({mem.blocks}), got {len(self.places) // 2}")
         if not mem.on_chip and mem.row_bytes >= LARGEST_TENSOR:
             raise VerifyException(f"a tensor has {mem.row_bytes} bytes, it must have less than 4 GiB [BIR156]")
         if mem.on_chip and mem.partitions > PARTITIONS:
@@ -247,6 +247,13 @@ def verify_variable(body: Region) -> None:
         raise VerifyException("the body of a loop has one argument, the loop variable of type !nki.iv")
 
 
+def verify_no_arguments(body: Region) -> None:
+    """Raises `VerifyException` if a block has arguments: only loops give values to what is inside them."""
+    for block in body.blocks:
+        if block.args:
+            raise VerifyException(f"its blocks have no arguments, got one of type {block.args[0].type}")
+
+
 Bounds = range
 """The values of a loop variable; `LoopOp.range` hides the built-in name inside the class."""
 
@@ -271,9 +278,12 @@ class LoopOp(IRDLOperation):
         return self.body.block.args[0]
 
     def range(self) -> "Bounds":
-        """Returns the values of the loop variable in order."""
-        lower, upper, step = (_integer(self.properties[name]) for name in ("lower", "upper", "step"))
-        return range(lower, upper, step)
+        """Returns the values of the loop variable in order: none of a loop that does not verify, for the instructions
+        inside it are verified before it.
+        """
+        bounds = [self.properties.get(name) for name in ("lower", "upper", "step")]
+        lower, upper, step = (_integer(bound) if isinstance(bound, IntegerAttr) else 0 for bound in bounds)
+        return range(lower, upper, step) if step else range(0)
 
     @property
     def trip_count(self) -> int:
@@ -282,12 +292,8 @@ class LoopOp(IRDLOperation):
         return max(0, -((values.start - values.stop) // values.step))
 
     def interval(self) -> tuple[int, int] | None:
-        """Returns the lowest and highest value of the loop variable; None for a loop that never runs, or does not
-        verify: instructions inside it are verified before it.
-        """
-        bounds = [self.properties.get(name) for name in ("lower", "upper", "step")]
-        lower, upper, step = (bound.value.data if isinstance(bound, IntegerAttr) else 0 for bound in bounds)
-        values = range(lower, upper, step) if step else None
+        """Returns the lowest and highest value of the loop variable, or None for a loop that never runs."""
+        values = self.range()
         return (values[0], values[-1]) if values else None
 
     def verify_(self) -> None:
@@ -356,6 +362,9 @@ class SymbolRegionOp(IRDLOperation):
     body = region_def()
 
     traits = traits_def(NoTerminatorIfSingleBlock(), RecursiveMemoryEffect())
+
+    def verify_(self) -> None:
+        verify_no_arguments(self.body)
 
     @property
     def target(self) -> Target | None:

@@ -12,7 +12,7 @@ token stream goes on.
 
 import re
 from functools import cache
-from typing import Any, NamedTuple, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn, TypeAlias, cast
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, SSAValue
@@ -39,7 +39,7 @@ _HEAD = re.compile(
 )
 _GROUP = re.compile(rf"{_BLANK}(?P<group>outs|ins|indirection|params|when)\s*\(")
 _ROLE = rf"{_BLANK}(?:(?P<role>[a-z_]\w*)\s*=\s*)?"
-_PLACE = r"(?P<access>(?:\{[^{}]*\}\s*)?\[[^\[\]]*\]"
+_PLACE = r"(?P<access>(?:\{[^{}]*\}\s*)?\[[^\[\]/]*+(?://[^\n]*[^\[\]/]*+)*+\]"  # a comment may hold brackets
 _OPERAND = re.compile(
     rf"{_ROLE}(?:%(?P<storage>[\w$.-]+)\s*{_PLACE}\s*[a-z]\w*(?:\s+at\s+\d+\s+max\s+\d+)?)?"
     rf"|(?P<number>-?(?:inf|nan|\d[\w.+-]*)\s*:\s*[a-z]\w*)){_BLANK}(?P<end>[,)])"
@@ -53,7 +53,7 @@ _BLANKS = re.compile(_BLANK)
 _PLAIN = re.compile(r"[ !#-\[\]-~]*")
 
 # What an operand looks like that is cut short, for a message about what is missing.
-_STORAGE_ALONE = re.compile(rf"{_ROLE}%[\w$.-]+\s*(?:\{{[^{{}}]*\}}\s*)?(?P<open>\[)?")
+_OPENED = re.compile(rf"{_ROLE}%[\w$.-]+\s*(?:\{{[^{{}}]*\}}\s*)?\[")
 _WITHOUT_TYPE = re.compile(rf"{_ROLE}%[\w$.-]+\s*{_PLACE})")
 _NUMBER_ALONE = re.compile(rf"{_ROLE}-?(?:inf|nan|\d[\w.+-]*)")
 _WITHOUT_END = re.compile(_OPERAND.pattern.removesuffix(rf"{_BLANK}(?P<end>[,)])"))
@@ -64,8 +64,8 @@ class _Form(NamedTuple):
     and the variadic one; and the properties that do not stand in the dictionary."""
 
     names: dict[str, dict[str, Role]]
-    required: dict[str, tuple[Role, ...]]
-    rest: dict[str, Role | None]
+    required: dict[str, tuple[str, ...]]
+    rest: dict[str, str | None]
     printed: frozenset[str]
 
 
@@ -75,30 +75,28 @@ def _form(cls: type[InstructionOp]) -> _Form:
     inline = (name for name, _, _ in cls.INLINE)
     return _Form(
         {group: {role.name: role for role in roles} for group, roles in groups.items()},
-        {g: tuple(role for role in roles if not role.optional and not role.variadic) for g, roles in groups.items()},
-        {group: next((role for role in roles if role.variadic), None) for group, roles in groups.items()},
+        {g: tuple(r.name for r in roles if not r.optional and not r.variadic) for g, roles in groups.items()},
+        {group: next((role.name for role in roles if role.variadic), None) for group, roles in groups.items()},
         COMMON_PROPERTIES | {*cls.FLAGS, *inline, *(role.name for role in cls.ROLES)},
     )
 
 
-class _Operand(NamedTuple):
-    """One operand as read: its pattern and its SSA values."""
-
-    pattern: Attribute
-    values: list[SSAValue]
+_Operand: TypeAlias = tuple[Attribute, list[SSAValue]]
+"""One operand as read: its pattern and its SSA values."""
 
 
 class _Reader:
     """Reads one instruction from the raw text; `at` is the position in the text."""
 
-    __slots__ = ("at", "cls", "form", "parser", "properties", "text")
+    __slots__ = ("at", "cls", "defined", "form", "parser", "properties", "text")
 
     def __init__(self, cls: type[InstructionOp], parser: Parser) -> None:
         self.cls = cls
         self.form = _form(cls)
         self.parser = parser
+        self.defined = parser.ssa_values
         self.text = rawtext.source(parser)
-        self.at = rawtext.position(parser)
+        self.at: int = rawtext.position(parser)
         self.properties: dict[str, Attribute] = {}
 
     def fail(self, message: str, start: int | None = None, end: int | None = None) -> NoReturn:
@@ -162,33 +160,36 @@ class _Reader:
             else:
                 self.operands(group, found)
         values: list[SSAValue] = []
-        for role in self.cls.ROLES:
-            operands = found.get(role.name)
-            if role.variadic:
-                self.properties[role.name] = ArrayAttr([operand.pattern for operand in operands or ()])
-            elif operands is not None:
-                self.properties[role.name] = operands[0].pattern
-            elif not role.optional:
-                self.fail(f"expected {role.group}(… {role.name} …) of {self.cls.name}")
-            for operand in operands or ():
-                values += operand.values
-        return values + guard
+        properties = self.properties
+        for name, group, optional, variadic, _ in self.cls.ROLES:
+            operands = found.get(name, ())
+            if variadic:
+                properties[name] = ArrayAttr([pattern for pattern, _ in operands])
+            elif operands:
+                properties[name] = operands[0][0]
+            elif not optional:
+                self.fail(f"expected {group}(… {name} …) of {self.cls.name}")
+            for _, inside in operands:
+                values += inside
+        return values + guard if guard else values
 
     def operands(self, group: str, found: dict[str, list[_Operand]]) -> None:
         """Reads the operands of one group up to its closing parenthesis."""
-        text, form = self.text, self.form
-        if (match := _EMPTY.match(text, self.at)) is not None:
-            self.at = match.end()
-            return
-        waiting = iter(form.required[group])
+        form, waiting, first = self.form, self.form.required[group], True
         while True:
-            match = _OPERAND.match(text, self.at)
+            match = _OPERAND.match(self.text, self.at)
             if match is None:
+                if first and (match := _EMPTY.match(self.text, self.at)) is not None:
+                    self.at = match.end()
+                    return
                 self.explain_operand()
+            first = False
             name, storage, access, number, end = match.groups()
             if name is None:
-                role = next((role for role in waiting if role.name not in found), form.rest[group])
-                if role is None:
+                while waiting and waiting[0] in found:
+                    waiting = waiting[1:]
+                name = waiting[0] if waiting else form.rest[group]
+                if name is None:
                     start = match.start("number") if storage is None else match.start("storage") - 1
                     self.fail(f"{self.cls.name} has no role for this operand of {group}", start, match.start("end"))
             else:
@@ -200,11 +201,11 @@ class _Reader:
             else:
                 value = self.value(storage, match.start("storage") - 1)
                 if access is None:
-                    operand = _Operand(REGISTER, [value])
+                    operand = REGISTER, [value]
                 else:
                     pattern, indices = self.pattern(Access, access, match.start("access"))
-                    operand = _Operand(pattern, [value, *indices])
-            found.setdefault(role.name, []).append(operand)
+                    operand = pattern, [value, *indices]
+            found.setdefault(name, []).append(operand)
             self.at = match.end()
             if end == ")":
                 return
@@ -225,35 +226,38 @@ class _Reader:
 
     def explain_operand(self) -> NoReturn:
         """Fails with what is missing in the operand that begins here."""
-        text = self.text
-        for pattern, missing in (
-            (_WITHOUT_END, "',' or ')' after the operand"),
-            (_WITHOUT_TYPE, "an element type such as f32 after the access pattern"),
-            (_NUMBER_ALONE, "': type' after the number, such as 2.0 : f32"),
-        ):
-            if (match := pattern.match(text, self.at)) is not None:
-                # A storage without a pattern is a register, unless a bracket that never closes comes behind it.
-                alone = _STORAGE_ALONE.match(text, match.start())
-                if alone is not None and alone["open"] and pattern is _WITHOUT_END and match["access"] is None:
-                    self.fail("']' expected after this '['", alone.start("open"))
-                self.at = match.end()
-                self.fail(f"expected {missing}")
+        whole, opened = _WITHOUT_END.match(self.text, self.at), _OPENED.match(self.text, self.at)
+        if whole is not None and (whole["access"] is not None or opened is None):
+            self.at = whole.end()
+            self.fail("expected ',' or ')' after the operand")
+        if (pattern := _WITHOUT_TYPE.match(self.text, self.at)) is not None:
+            self.at = pattern.end()
+            self.fail("expected an element type such as f32 after the access pattern")
+        if opened is not None:
+            self.fail("']' expected after this '['", opened.end() - 1)
+        if (number := _NUMBER_ALONE.match(self.text, self.at)) is not None:
+            self.at = number.end()
+            self.fail("expected ': type' after the number, such as 2.0 : f32")
         self.fail("expected an operand such as %t[0 : 128 | 0 : 512] f32 or 2.0 : f32")
 
     def number(self, text: str, match: re.Match[str]) -> _Operand:
         try:
-            return _Operand(Immediate.read(text), [])
-        except (ExprSyntaxError, VerifyException) as error:
+            return Immediate.read(text), []
+        except ExprSyntaxError as error:
+            self.fail(str(error), match.start("number") + error.position, match.end("number"))
+        except VerifyException as error:
             self.fail(str(error), match.start("number"), match.end("number"))
 
     def pattern(self, attribute: type[Any], text: str, start: int) -> tuple[Any, list[SSAValue]]:
         """Reads the text of a pattern with SSA names in it; returns the attribute and the named values."""
         if "//" in text:
             text = _COMMENT.sub(lambda match: " " * len(match[0]), text)
-        names: dict[str, int] = {}
-        plain = text
-        if "%" in text:
-            plain = _VALUE_NAME.sub(lambda match: f"d{names.setdefault(match[0], len(names))}", text)
+        if "%" not in text:
+            names: dict[str, int] = {}
+            plain = text
+        else:
+            names = {name: number for number, name in enumerate(dict.fromkeys(_VALUE_NAME.findall(text)))}
+            plain = _VALUE_NAME.sub(lambda match: f"d{names[match[0]]}", text)
         try:
             found = attribute.read(plain)
         except ExprSyntaxError as error:
@@ -261,10 +265,10 @@ class _Reader:
             self.fail(str(error), where, start + len(text))
         except VerifyException as error:
             self.fail(str(error), start, start + len(text))
-        return found, [self.value(name[1:], start + text.index(name)) for name in names]
+        return found, [self.value(name[1:], start + text.index(name)) for name in names] if names else []
 
     def value(self, name: str, start: int) -> SSAValue:
-        values = self.parser.ssa_values.get(name)
+        values = self.defined.get(name)
         if values is None:
             self.fail(f"%{name} is not defined above its use", start, start + 1 + len(name))
         return values[0]
@@ -281,7 +285,7 @@ class _Reader:
                 self.unknown("parameter", name, match, known, found)
             end = self.closing(match.end(), ",)")
             pattern, values = self.pattern(ExprAttr, self.text[match.end() : end], match.end())
-            found[name] = [_Operand(pattern, values)]
+            found[name] = [(pattern, values)]
             self.at = end + 1
             if self.text[end] == ")":
                 return

@@ -197,9 +197,7 @@ class Sema:
             if isinstance(tile, Tile) and not tile.allocation.written and tile.shape == tile.storage.shape:
                 tile.allocation.part = (aligned(limits, tile), mask)
 
-    def _check(
-        self, isa: Instruction, roles: "Mapping[str, Tile | Number]", attributes: Mapping[str, Any]
-    ) -> None:
+    def _check(self, isa: Instruction, roles: "Mapping[str, Tile | Number]", attributes: Mapping[str, Any]) -> None:
         """Raises `NkiValidationError` if a rule of the instruction does not hold."""
         error = self.violation(isa, roles, attributes)
         if error is not None:

@@ -827,6 +827,23 @@ class OperandOfOp(Rule):
 
 
 @dataclass(frozen=True, kw_only=True)
+class NeedsTile(Rule):
+    """An operand that some forms of an instruction can do without, or have as a number, is a tile in this one."""
+
+    ID = "X-TILE"
+    role: str
+
+    @property
+    def statement(self) -> str:
+        return f"{self.role} must be given, in storage"
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        if self.role not in operands.roles:
+            return f"{self.role} is missing, it must be a tile"
+        return None if all(o.space is not None for _, o in operands.of(self.role)) else f"{self.role} must be a tile"
+
+
+@dataclass(frozen=True, kw_only=True)
 class ArithmeticOnly(Rule):
     """A flag goes with arithmetic operators only."""
 
@@ -864,21 +881,22 @@ class NotBothPsum(Rule):
 
 @dataclass(frozen=True, kw_only=True)
 class OpIn(Rule):
-    """An operator parameter is one of a set."""
+    """An operator parameter is one of a set; `kind` names the set where it is too large to be listed."""
 
     ID = "X-OP"
     parameters: tuple[str, ...]
     ops: frozenset[Any]
+    kind: str = ""
 
     @property
     def statement(self) -> str:
-        return f"{_names(self.parameters)} must be {_names(sorted(self.ops))}"
+        return f"{_names(self.parameters)} must be {self.kind or _names(sorted(self.ops))}"
 
     def check(self, operands: Operands, target: Target | None) -> str | None:
         for name in self.parameters:
             op = operands.parameters.get(name)
             if op is not None and op not in self.ops:
-                return f"{name} is {op}, it must be {_names(sorted(self.ops))}"
+                return f"{name} is {op}, it must be {self.kind or _names(sorted(self.ops))}"
         return None
 
 
@@ -1181,13 +1199,15 @@ class ReducedShape(Rule):
             return None
         count = len(str(axis))
         if count > len(data.nums):
-            return f"axis is {axis}, but {self.data} has {len(data.nums)} free dimensions"
+            dims = len(data.nums)
+            return f"axis is {axis}, but {self.data} has {dims} free dimension{'s' if dims > 1 else ''}"
         if data.free is None or result.free is None:
             return None
         left = prod(data.nums[: len(data.nums) - count])
         if result.free == left:
             return None
-        return f"{self.result} has {result.free} elements a partition, {left} are left after reducing {axis}"
+        are = "is" if left == 1 else "are"
+        return f"{self.result} has {result.free} elements a partition, {left} {are} left after reducing {axis}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 from nki_mlir.isa.names import unknown
 
@@ -61,6 +62,10 @@ class Target:
 
     def __str__(self) -> str:
         return self.platform
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy is the same object: the generations are these four."""
+        return parse_target, (self.arch_level,)
 
 
 def _clocks(*, pe: float, act: float, dve: float, pool: float) -> Mapping[str, float]:

@@ -4,14 +4,14 @@ numpy has no names for bf16 and fp8: it saves them as raw elements of their size
 back as such and `.view(ml_dtypes.bfloat16)` reads. Reading restores them by the dtype that the tensor has.
 """
 
-import io
-import warnings
+import re
+from struct import Struct
 from typing import IO, Any, cast
 
 import numpy as np
 from numpy.lib import format as npy
 
-from nki_mlir.diagnostics import NkiError
+from nki_mlir.diagnostics import ByteLocation, NkiError
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.simulator.machine import array_form
 from nki_mlir.simulator.memory import Array
@@ -28,29 +28,74 @@ def write_npy(file: IO[bytes], array: Array) -> None:
 
 
 def read_npy(data: bytes, shape: tuple[int, ...], dtype: Dtype, name: str) -> Array:
-    """Returns the array in the bytes of a .npy file, which must have the given shape and dtype.
+    """Returns the array in the bytes of a .npy file, which must have the given shape and dtype, in either byte order.
 
-    Raises NkiError that calls the file `name` if it is none, or holds something else; nothing is allocated on its word.
+    Raises NkiError that calls the file `name` if it is none, or holds something else; nothing is allocated on its word,
+    and its header is read as text that numpy writes, never evaluated.
     """
-    stream = io.BytesIO(data)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            version = npy.read_magic(stream)
-            read_header = npy.read_array_header_1_0 if version[0] == 1 else npy.read_array_header_2_0
-            found_shape, fortran, found = read_header(stream, max_header_size=_MOST_HEADER)
-    except (ValueError, EOFError) as error:
-        raise NkiError(f"'{name}' is no .npy file: {' '.join(str(error).split())}") from None
-    wanted = dtype.numpy
+    description, fortran, found_shape, start = _read_header(data, name)
+    wanted, found = dtype.numpy, _described(description)
     raw = wanted.isbuiltin != 1 and found == np.dtype(f"V{wanted.itemsize}")
-    if tuple(found_shape) != shape or not (raw or found == wanted):
-        raise NkiError(f"'{name}' holds {array_form(found_shape, found)}, expected {array_form(shape, wanted)}")
-    content = data[stream.tell() :]
+    if found_shape != shape or not (raw or (found is not None and found.newbyteorder("=") == wanted)):
+        held = array_form(found_shape, found) if found is not None else f"{description[:40]}{list(found_shape)}"
+        message = f"'{name}' holds {held}, expected {array_form(shape, wanted)}"
+        raise NkiError(message, ByteLocation(name, start))
+    content = data[start:]
     size = int(np.prod(shape, dtype=object)) * wanted.itemsize
     if len(content) < size:
-        raise NkiError(f"'{name}' is cut off: expected {size} bytes of elements, found {len(content)}")
-    array = np.frombuffer(bytearray(content[:size]), np.uint8).view(wanted)
-    return array.reshape(shape, order="F" if fortran else "C")
+        message = f"'{name}' is cut off: expected {size} bytes of elements, found {len(content)}"
+        raise NkiError(message, ByteLocation(name, len(data)))
+    stored = wanted if raw or found is None else found
+    array: Array = np.frombuffer(bytearray(content[:size]), stored)
+    return array.astype(wanted, copy=False).reshape(shape, order="F" if fortran else "C")
+
+
+def _read_header(data: bytes, name: str) -> tuple[str, bool, tuple[int, ...], int]:
+    """Returns description of the type, order, shape and the position of the first element of a .npy file."""
+
+    def fail(expected: str, position: int, found: bytes | str) -> NkiError:
+        shown = found if isinstance(found, str) else repr(found[:40])[1:] if found else "the end of the file"
+        message = f"'{name}' is no .npy file: expected {expected}, found {shown}"
+        return NkiError(message, ByteLocation(name, position))
+
+    if not data.startswith(npy.MAGIC_PREFIX):
+        raise fail("\\x93NUMPY", 0, data[: len(npy.MAGIC_PREFIX)])
+    at = len(npy.MAGIC_PREFIX)
+    length = _LENGTHS.get(data[at : at + 2])
+    if length is None:
+        raise fail("version 1.0, 2.0 or 3.0", at, data[at : at + 2])
+    at += 2
+    if len(data) < at + length.size:
+        raise fail("the length of the header", at, data[at:])
+    size = length.unpack_from(data, at)[0]
+    at += length.size
+    if size > _MOST_HEADER:
+        raise fail(f"a header of at most {_MOST_HEADER} bytes", at, f"one of {size} bytes")
+    if size > len(data) - at:
+        raise fail(f"a header of {size} bytes", at, f"{len(data) - at} bytes")
+    match = _HEADER.fullmatch(data, at, at + size)
+    if match is None:
+        raise fail("a header {'descr': …, 'fortran_order': …, 'shape': …}", at, data[at : at + size])
+    description, order, sizes = (part.decode("latin-1") for part in match.groups())
+    shape = tuple(int(part) for part in sizes.replace("L", "").split(",") if part.strip())
+    return description, order == "True", shape, at + size
+
+
+def _described(description: str) -> "np.dtype[Any] | None":
+    """Returns the dtype that a header describes, None for records and for what numpy does not have."""
+    match = _SIMPLE_TYPE.fullmatch(description)
+    try:
+        return None if match is None else np.dtype(match[1])
+    except (TypeError, ValueError):
+        return None
+
+
+_LENGTHS = {b"\1\0": Struct("<H"), b"\2\0": Struct("<I"), b"\3\0": Struct("<I")}
+_HEADER = re.compile(
+    rb"\{'descr': *([^\n]+?), *'fortran_order': *(True|False), *'shape': *"
+    rb"\(((?:\d{1,18}L?, *)*(?:\d{1,18}L?)?)\) *,? *\} *\n?"
+)
+_SIMPLE_TYPE = re.compile(r"'([<>|=]?[A-Za-z]\d{0,6})'")
 
 
 def made_input(recipe: str, name: str, shape: tuple[int, ...], dtype: Dtype) -> Array | None:

@@ -214,20 +214,36 @@ class _Program:
     def _check_written(self, tensor: _Tensor) -> None:
         assert tensor.storage is not None
         name = tensor.op.sym.data
-        if tensor.storage.places[0].shadow is None:
-            if not tensor.is_written and not tensor.is_input:
-                raise _tensor_error(tensor.op, f"output '{name}' was never written")
-            return
-        missing = np.argwhere(tensor.storage.array(shadow=True) != WHOLE[tensor.op.mem.dtype.size])
-        size = tensor.storage.array().size
-        if len(missing) == size:
+        if not tensor.is_written and not tensor.is_input:
             raise _tensor_error(tensor.op, f"output '{name}' was never written")
-        if len(missing):
+        if tensor.storage.places[0].shadow is None:
+            return
+        marks = tensor.storage.array(shadow=True)
+        missing, first = _unwritten(marks.reshape(-1), WHOLE[tensor.op.mem.dtype.size])
+        if missing == marks.size:
+            raise _tensor_error(tensor.op, f"output '{name}' was never written")
+        if missing:
+            place = [int(index) for index in np.unravel_index(first, marks.shape)]
             raise _tensor_error(
                 tensor.op,
-                f"output '{name}' was written only in part: {len(missing)} of {size} elements were not, the first is"
-                f" {missing[0].tolist()}",
+                f"output '{name}' was written only in part: {missing} of {marks.size} elements were not, the first is"
+                f" {place}",
             )
+
+
+def _unwritten(marks: Array, whole: int) -> tuple[int, int]:
+    """Returns how many elements were not written, and the first of them; piece by piece, to take little memory."""
+    missing, first = 0, 0
+    for start in range(0, marks.size, _PIECE):
+        piece = marks[start : start + _PIECE] != whole
+        found = int(np.count_nonzero(piece))
+        if found and not missing:
+            first = start + int(piece.argmax())
+        missing += found
+    return missing, first
+
+
+_PIECE = 1 << 20
 
 
 def shape_of(op: TensorOp) -> tuple[int, ...]:

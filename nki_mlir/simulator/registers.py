@@ -105,7 +105,7 @@ def _source(names: Names, use: Use) -> Reader:
     """Returns the function that reads a register or gives an immediate number."""
     if isinstance(use.pattern, Immediate):
         value = use.pattern.data.value
-        if value != int(value):
+        if isinstance(value, float) and not value.is_integer():
             raise NkiError(f"{use.label} is {value}, registers hold integers")
         return lambda: int(value)
     assert use.storage is not None

@@ -139,6 +139,17 @@ def internal_error(error: BaseException, place: Location | None = None, doing: s
     )
 
 
+@contextmanager
+def placed_in(path: str) -> Generator[None]:
+    """Gives errors about a program as a whole the file as their place."""
+    try:
+        yield
+    except NkiError as error:
+        if error.location is None:
+            error.location = Location(display_name(path))
+        raise
+
+
 def display_name(path: str) -> str:
     """Returns how messages call an input."""
     return STDIN_NAME if path == "-" else path

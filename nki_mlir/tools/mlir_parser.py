@@ -25,11 +25,11 @@ from xdsl.dialects.builtin import (
     UnregisteredAttr,
     UnregisteredOp,
 )
-from xdsl.ir import AttributeInvT, Data, Operation, ParametrizedAttribute, SSAValue
-from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.ir import AttributeInvT, Data, Operation, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.parser import Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
-from xdsl.utils.lexer import Span
-from xdsl.utils.mlir_lexer import MLIRTokenKind
+from xdsl.utils.lexer import Input, Span, Token
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from nki_mlir.diagnostics import Location, NkiError
 from nki_mlir.dialects.locations import file_location, integer
@@ -38,9 +38,41 @@ from nki_mlir.tools.common import closest, internal_error, one_line
 MOST_DENSE_ELEMENTS = 1 << 26
 """No dense literal may have more elements: xDSL expands `dense<0>`, so that a short text could take all memory."""
 
+MOST_BITS = (1 << 24) - 1
+"""No integer type is wider, in MLIR too: xDSL makes numbers of as many bits."""
+_INTEGER_TYPE = re.compile(r"[su]?i([0-9]+)")
+_IN_ORDER = ("bir.", "klr.", "penguin.")
+"""Ops whose operands are defined above them: their custom form cannot name others."""
 _NO_CUSTOM_FORM = getattr(Operation.parse, "__func__")  # noqa: B009
-_TOO_LONG = re.compile(r"[0-9]{4301,}")  # Python's limit for conversion from text
+_TOO_LONG = re.compile(r"0x[0-9a-fA-F]{3570,}|[0-9]{4301,}")  # Python's limit for conversion from text
+_UNCLEAR = {
+    " in block definition": "an operation, a block label or '}' is expected",
+    "Expected ':'function type signature expected": "':' and a function type expected",
+    "Expected suffix identifier after {first_char}": "a name is expected after this character",
+}
+"""Messages of xDSL that do not say what they should."""
+_COMPLETE = re.compile(r"^(?!.*expect)|\b(?:got|found|but|after this)\b", re.IGNORECASE)
+"""Messages that do not lack what was found."""
+_LONGEST_FOUND = 40
+_FOUND = re.compile(r"[%^@#!]?[\w.$-]+|->|\S")
 _ALIASES = (MLIRTokenKind.HASH_IDENT, MLIRTokenKind.EXCLAMATION_IDENT)
+
+
+class _Lexer(MLIRLexer):
+    """xDSL's lexer, which takes exponential time for a string that does not end."""
+
+    _string_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+')
+
+    def _lex_string_literal(self, start_pos: int) -> Token[MLIRTokenKind, str]:
+        content = self.input.content
+        match = self._string_regex.match(content, start_pos)
+        assert match is not None
+        if not content.startswith('"', end := match.end()):
+            if content.startswith("\\", end):
+                span = Span(end, end + 2, self.input)
+                raise ParseError(span, r"the escapes of a string are \n, \t, \\, \" and \ with two hexadecimal digits")
+            raise ParseError(Span(start_pos, end, self.input), "this string does not end in its line")
+        return super()._lex_string_literal(start_pos)
 
 
 class LocParser(Parser):
@@ -58,7 +90,8 @@ class LocParser(Parser):
         self._open_ops: list[int] = []
         """Where the names of the ops that are being parsed stand, outermost first."""
         self._first_uses: dict[str, Span] = {}
-        super().__init__(ctx, text, name)
+        super().__init__(ctx, "", name)
+        self._parser_state = ParserState(_Lexer(Input(text, name)))
 
     def parse_optional_str_literal(self) -> str | None:
         """Reads a string as the printer writes it: bytes of UTF-8, those beyond ASCII escaped, which xDSL refuses."""
@@ -72,7 +105,7 @@ class LocParser(Parser):
         try:
             return raw.decode("utf-8")
         except UnicodeDecodeError:
-            self.raise_error("expected a string of UTF-8", place)
+            self.raise_error("expected a string of UTF-8, got other bytes", place)
 
     def location_at(self, position: int) -> FileLineColLoc:
         """Returns the location of a position in the text."""
@@ -119,6 +152,11 @@ class LocParser(Parser):
         start = self._open_ops.pop()
         if isinstance(with_location.location, UnknownLoc):
             with_location.location = self.location_at(start)
+        if self.forward_ssa_references and with_location.name.startswith(_IN_ORDER):
+            operands = set(with_location.operands)
+            for name, references in self.forward_ssa_references.items():
+                if not operands.isdisjoint(references.values()):
+                    self.raise_error(f"%{name} is not defined above its use", self._first_uses.get(name))
         return with_location
 
     def _parse_op_result_list(self) -> list[tuple[Span, int]]:
@@ -170,6 +208,13 @@ class LocParser(Parser):
         except VerifyException as error:
             raise ParseError(Span(start, self.pos, self.lexer.input), one_line(str(error))) from error
 
+    def _parse_optional_integer_or_float_type(self) -> TypeAttribute | None:
+        token = self._current_token
+        width = _INTEGER_TYPE.fullmatch(token.text)
+        if width is not None and (len(width[1]) > 8 or int(width[1]) > MOST_BITS):
+            self.raise_error(f"an integer type has at most {MOST_BITS} bits", token.span)
+        return super()._parse_optional_integer_or_float_type()
+
     def _parse_dense_literal_type(self) -> RankedStructure[IntegerType | IndexType | AnyFloat | ComplexType]:
         start = self.pos
         literal_type = super()._parse_dense_literal_type()
@@ -211,8 +256,18 @@ class LocParser(Parser):
                 raise NkiError(message, self.place_at(number.start())) from error
             raise internal_error(error, self.place_at(self.pos), "while parsing") from error
 
+    def _worded(self, error: ParseError) -> str:
+        """Returns the message of an error, with what was found where it tells only what was expected."""
+        message = _UNCLEAR.get(error.msg) or one_line(error.msg)
+        if _COMPLETE.search(message):
+            return message
+        start = error.span.start
+        found = _FOUND.match(self._text, start)
+        end = "the end of the line" if self._text[start:].strip() else "the end of the input"
+        return f"{message.rstrip('!.')}, got " + (f"'{found[0][:_LONGEST_FOUND]}'" if found else end)
+
     def _located(self, error: ParseError) -> NkiError:
-        located = NkiError(one_line(error.msg), self.place_at(error.span.start))
+        located = NkiError(self._worded(error), self.place_at(error.span.start))
         if isinstance(error, MultipleSpansParseError):
             for span, note in error.refs:
                 text = note or (error.ref_text or "").rstrip(":")

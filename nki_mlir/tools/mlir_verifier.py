@@ -46,6 +46,7 @@ def op_error(op: Operation, message: str) -> NkiError:
 def verify_module(module: ModuleOp) -> None:
     """Raises an ExceptionGroup of NkiErrors, in the order of the text, if anything in the module does not verify."""
     errors: dict[Operation, NkiError] = {}
+    unforeseen: NkiError | None = None
     with quiet_diagnostics():
         for op in module.walk(region_first=True):
             try:
@@ -55,12 +56,15 @@ def verify_module(module: ModuleOp) -> None:
             except NkiError as error:
                 errors[op] = error if error.location else op_error(op, str(error))
             except Exception as error:
-                # A verifier may rely on the ops inside its own; when those are wrong, theirs is the error to tell.
-                if not errors:
-                    raise internal_error(error, place_of(op.location), f"in the verifier of '{op.name}'") from error
+                # A verifier may rely on the ops around and inside its own; when those are wrong, theirs is the error.
+                if unforeseen is None:
+                    unforeseen = internal_error(error, place_of(op.location), f"in the verifier of '{op.name}'")
+                    unforeseen.__cause__ = error
     if errors:
         in_order = [errors[op] for op in module.walk() if op in errors]
         raise ExceptionGroup("the module does not verify", in_order)
+    if unforeseen is not None:
+        raise unforeseen
 
 
 def _wrong_property(op: Operation) -> str | None:

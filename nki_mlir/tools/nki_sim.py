@@ -63,16 +63,19 @@ def _body(console: Console, argv: Sequence[str]) -> int:
     from nki_mlir.isa.target import parse_target
     from nki_mlir.simulator import simulate
     from nki_mlir.simulator.machine import find_module
-    from nki_mlir.tools.common import input_is_read
+    from nki_mlir.tools.common import input_is_read, placed_in
 
     arguments = _arguments().parse_args(argv)
     target = None if arguments.target is None else parse_target(arguments.target)
-    module = find_module(_lowered(console, arguments.file, target))
+    lowered = _lowered(console, arguments.file, target)
+    with placed_in(arguments.file):
+        module = find_module(lowered)
     input_is_read()
     inputs = read_inputs(console, module, arguments.input)
-    result = simulate(
-        module, inputs, poison=not arguments.no_poison, target=target, most_iterations=arguments.max_iterations
-    )
+    with placed_in(arguments.file):
+        result = simulate(
+            module, inputs, poison=not arguments.no_poison, target=target, most_iterations=arguments.max_iterations
+        )
     if arguments.output_dir is not None:
         write_outputs(arguments.output_dir, result.outputs)
     if arguments.print:

@@ -66,7 +66,10 @@ def _body(console: Console, argv: Sequence[str]) -> int:
         if result == "klr":  # no need for the dialect, which knows fewer operators
             console.write(args.output, _klr_bytes(file, args.layout))
             return 0
-        module = _module_of(file, args.input)
+        from nki_mlir.interchange.klr_dialect import klr_to_module
+
+        module = klr_to_module(file)
+        input_is_read()
     else:
         module = _parse(console, args.input, data)
     if not args.no_verify:
@@ -93,18 +96,6 @@ def _klr_bytes(file: "KlrFile", layout: str | None) -> bytes:
     from nki_mlir.interchange.klr_dialect import LAYOUTS
 
     return write_klr(file, LAYOUTS[layout] if layout else None)
-
-
-def _module_of(file: "KlrFile", path: str) -> "ModuleOp":
-    from nki_mlir.interchange.klr_dialect import klr_to_module
-
-    try:
-        module = klr_to_module(file)
-    except NkiError as error:
-        error.add_note(f"in the KLR file '{display_name(path)}'")
-        raise
-    input_is_read()
-    return module
 
 
 def _parse(console: Console, path: str, data: bytes) -> "ModuleOp":

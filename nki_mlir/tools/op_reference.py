@@ -1,11 +1,9 @@
 """Writes the op reference: what every dialect, instruction, enum and pass of the code says of itself.
 
     python -m nki_mlir.tools.op_reference [DIR]
-
-DIR is docs/reference by default.
 """
 
-import sys
+import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from inspect import cleandoc
@@ -37,7 +35,9 @@ ALTERNATIVES: Mapping[str, tuple[str, ...]] = {
 
 def main() -> None:
     """Writes the pages."""
-    directory = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/reference")
+    parser = argparse.ArgumentParser(description="Writes the op reference.")
+    parser.add_argument("directory", nargs="?", default="docs/reference", type=Path)
+    directory: Path = parser.parse_args().directory
     directory.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
         (directory / name).write_text(text, encoding="utf-8")

@@ -16,6 +16,7 @@ from nki_mlir.dialects.access import Access
 from nki_mlir.dialects.attributes import ConditionAttr, ExprAttr
 from nki_mlir.dialects.instruction import InstructionOp, guard_indices, operands_of
 from nki_mlir.dialects.structure import RegisterOp, StorageOp
+from nki_mlir.dialects.locations import place_of
 from nki_mlir.transforms.errors import op_error
 from nki_mlir.transforms.ordered import keeps_order
 
@@ -45,7 +46,8 @@ class Unroll(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         count = sum(self._count(block, False) for region in op.regions for block in region.blocks)
         if count > MOST:
-            raise NkiError(f"unrolling gives {count} instructions, at most {MOST} are allowed")
+            message = f"unrolling gives {count} instructions, at most {MOST} are allowed"
+            raise NkiError(message, place_of(op.location))
         self._enter(op)
 
     def _unrolls(self, op: Operation) -> bool:
@@ -113,13 +115,16 @@ class _Unroller:
         if isinstance(op, InstructionOp):
             return self._instruction(op)
         if isinstance(op, bir.LoopOp) and self.unrolls(op):
-            return partial(_iterations, op.variable, op.range(), self._body(op))
+            # Iterations of an empty loop count as no instructions, but they would take time.
+            body = self._body(op)
+            return partial(_iterations, op.variable, op.range(), body) if body else _nothing
         if op.regions:
             return partial(_region, op, self._body(op))
         return partial(self._declaration, op)
 
     def _body(self, op: Operation) -> list[Copy]:
-        return [self.copier(inner) for inner in op.regions[0].block.ops]
+        copiers = (self.copier(inner) for inner in op.regions[0].block.ops)
+        return [copier for copier in copiers if copier is not _nothing]
 
     def fresh(self, name: str) -> StringAttr:
         """Returns the name, made unique."""
@@ -201,6 +206,10 @@ def _with_member(listed: Attribute, member: int, new: Attribute) -> Attribute:
     members = list(cast("ArrayAttr[Attribute]", listed).data)
     members[member] = new
     return ArrayAttr(members)
+
+
+def _nothing(env: Environment, suffix: str, out: list[Operation]) -> None:
+    """Copies a loop without instructions."""
 
 
 def _iterations(

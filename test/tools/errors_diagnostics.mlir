@@ -80,7 +80,7 @@ test.pureop
 
 // -----
 
-// expected-error @+2 {{End of file reached before closing string literal.}}
+// expected-error @+2 {{this string does not end in its line}}
 "test.op"() {
   a = "no end
 } : () -> ()

@@ -23,7 +23,15 @@ from nki_mlir.dialects.forms import CompareForm
 from nki_mlir.dialects.instruction import instruction
 from nki_mlir.dialects.structure import LoopOp as SharedLoopOp
 from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
-from nki_mlir.dialects.structure import StorageOp, SymbolRegionOp, read_attributes, read_integer, verify_bounds, verify_variable
+from nki_mlir.dialects.structure import (
+    StorageOp,
+    SymbolRegionOp,
+    read_attributes,
+    read_integer,
+    verify_bounds,
+    verify_no_arguments,
+    verify_variable,
+)
 
 
 @irdl_op_definition
@@ -129,6 +137,9 @@ class DoWhileOp(IRDLOperation):
     traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
 
     assembly_format = "$condition $body attr-dict"
+
+    def verify_(self) -> None:
+        verify_no_arguments(self.body)
 
 
 @instruction(opcode=78)

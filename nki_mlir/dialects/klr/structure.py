@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 from nki_mlir.dialects.forms import CompareForm
 from nki_mlir.dialects.instruction import REGISTER_ONLY, REGISTER_OR_NUMBER, flag, instruction, opt_in
 from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
-from nki_mlir.dialects.structure import StorageOp, SymbolRegionOp, read_attributes, read_integer
+from nki_mlir.dialects.structure import StorageOp, SymbolRegionOp, read_attributes, read_integer, verify_no_arguments
 from nki_mlir.isa.enums import BranchCompareOp
 
 
@@ -44,6 +44,7 @@ class BodyOp(IRDLOperation):
     def verify_(self) -> None:
         if self.core.value.data < 0:
             raise VerifyException(f"a core has a number from 0 on, got {self.core.value.data}")
+        verify_no_arguments(self.body)
 
     @classmethod
     def parse(cls, parser: Parser) -> "BodyOp":
@@ -69,6 +70,9 @@ class BlockOp(IRDLOperation):
     no_reorder = flag()
     body = region_def("single_block")
     traits = traits_def(NoTerminator(), RecursiveMemoryEffect(), HasParent(BodyOp))
+
+    def verify_(self) -> None:
+        verify_no_arguments(self.body)
 
     @classmethod
     def parse(cls, parser: Parser) -> "BlockOp":

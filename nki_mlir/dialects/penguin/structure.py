@@ -18,7 +18,14 @@ from nki_mlir.dialects.attributes import IV, RegisterType
 from nki_mlir.dialects.instruction import flag
 from nki_mlir.dialects.structure import LoopOp as SharedLoopOp
 from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
-from nki_mlir.dialects.structure import StorageOp, SymbolRegionOp, read_attributes, read_integer, verify_variable
+from nki_mlir.dialects.structure import (
+    StorageOp,
+    SymbolRegionOp,
+    read_attributes,
+    read_integer,
+    verify_no_arguments,
+    verify_variable,
+)
 
 
 @irdl_op_definition
@@ -103,6 +110,9 @@ class WhileOp(IRDLOperation):
     traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
     assembly_format = "$condition $body attr-dict"
 
+    def verify_(self) -> None:
+        verify_no_arguments(self.body)
+
 
 @irdl_op_definition
 class ScopeOp(IRDLOperation):
@@ -117,6 +127,9 @@ class ScopeOp(IRDLOperation):
     multi_buffer = opt_prop_def(IntegerAttr)
     body = region_def("single_block")
     traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+
+    def verify_(self) -> None:
+        verify_no_arguments(self.body)
 
     @classmethod
     def parse(cls, parser: Parser) -> "ScopeOp":

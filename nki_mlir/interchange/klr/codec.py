@@ -13,6 +13,7 @@ in their shortest form, as KLR itself writes them.
 Source: KLR reference, §3.1 to §3.4.
 """
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -30,7 +31,7 @@ VERSION = (0, 0, 12)
 class KlrFile:
     """What a file holds. `contents` is `Contents.lnc` or `Contents.kernel`; either has the field `kernel`.
 
-    `proof_bytes` tells the form that KLR's C++ writer gives to proofs.
+    `proof_bytes` tells the form that KLR's C++ writer gives to proofs, `name` is that of the file, for messages.
     """
 
     version: tuple[int, int, int]
@@ -38,6 +39,7 @@ class KlrFile:
     contents: Record
     layout: Layout = Layout.HEAD
     proof_bytes: bool = False
+    name: str = dataclasses.field(default="<klr>", compare=False)
 
 
 def read_klr(data: bytes, filename: str) -> KlrFile:
@@ -65,7 +67,7 @@ def read_klr(data: bytes, filename: str) -> KlrFile:
         raise NkiError(
             f"expected the end of the file after the kernel, found {rest} more bytes", reader.location(reader.pos)
         )
-    return KlrFile(version, metadata, contents, reader.layout or Layout.HEAD, bool(reader.proof_bytes))
+    return KlrFile(version, metadata, contents, reader.layout or Layout.HEAD, bool(reader.proof_bytes), filename)
 
 
 def write_klr(file: KlrFile, layout: Layout | None = None) -> bytes:

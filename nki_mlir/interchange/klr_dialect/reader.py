@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from nki_mlir.diagnostics import NkiError
+from nki_mlir.diagnostics import Location, NkiError
 from nki_mlir.dialects.attributes import REG
 from nki_mlir.dialects.instruction import Given, InstructionOp, build
 from nki_mlir.dialects.klr.structure import BlockOp, BodyOp, KernelOp, RegisterOp, TensorOp
@@ -41,7 +41,14 @@ def klr_to_module(file: KlrFile) -> ModuleOp:
     Statements have their positions as locations; the layout and other facts of the file are kept on the kernel.
     Raises NkiError, at the statement's position in the kernel's source, for what the dialect cannot hold.
     """
-    return ModuleOp([_KernelReader(file).kernel()])
+    try:
+        return ModuleOp([_KernelReader(file).kernel()])
+    except NkiError as error:
+        if error.location is None:
+            error.location = Location(file.name)
+        else:
+            error.add_note(f"in the KLR file '{file.name}'")
+        raise
 
 
 class _KernelReader:

@@ -147,7 +147,7 @@ ACTIVATION = Instruction(
         FreeSize(roles=("bias", "scale", "reduce_res"), exactly=1),
         DtypeIn(
             roles=("bias",),
-            dtypes=frozenset(d for d in Dtype if d.lanes == 1 and d is not Dtype.F32R),
+            dtypes=frozenset(d for d in Dtype if d.lanes == 1 and d.size <= 4 and d is not Dtype.F32R),
             id="X-BIAS",
             source="newer documentation: any type but tf32; older: fp32, fp16, bf16",
         ),

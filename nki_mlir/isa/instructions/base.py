@@ -131,10 +131,9 @@ class Instruction:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "role_names", tuple(role.rstrip("?*") for role in self.roles.split()))
-        common: tuple[Rule, ...] = (DtypeAvailable(), OnEngine(engines=self.engines))
-        if self.since is not None:
-            common += (SinceTarget(first=self.since),)
-        object.__setattr__(self, "rules", self.rules + common)
+        since = () if self.since is None else (SinceTarget(first=self.since),)
+        rules = (*since, OnEngine(engines=self.engines), *self.rules, DtypeAvailable())
+        object.__setattr__(self, "rules", rules)
 
     def violation(self, operands: Operands, target: Target | None) -> tuple[str, Rule] | None:
         """Returns (what is wrong, the rule that it breaks) of the first rule that does not hold, or None."""

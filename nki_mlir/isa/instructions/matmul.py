@@ -1,7 +1,7 @@
 """The Tensor engine's matmul, and transposes on the Tensor and Vector engines."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from nki_mlir.diagnostics import NkiError
 from nki_mlir.isa.dtypes import Dtype
@@ -201,10 +201,12 @@ class TilePosition(Rule):
         )
 
     def check(self, operands: Operands, target: Target | None) -> str | None:
-        size, place = operands.parameters.get("tile_size"), operands.parameters.get("tile_position")
+        size: Any = operands.parameters.get("tile_size")
+        place: Any = operands.parameters.get("tile_position")
         if size is None or place is None:
             return None
-        if len(size) != 2 or len(place) != 2:
+        pairs: tuple[Any, Any] = size, place
+        if not all(isinstance(pair, tuple) and len(cast(tuple[Any, ...], pair)) == 2 for pair in pairs):
             return "tile_position and tile_size must be pairs (row, column)"
         if target is not None and target <= SUNDA:
             if tuple(size) == (32, 32):

@@ -1,8 +1,8 @@
 """Every op of every dialect applies every rule of its instruction.
 
 A breaker turns a legal example of an instruction into pairs (just legal, just illegal) for one rule. Those count whose
-illegal half breaks this rule and no other; ops of all classes are built from them and verified, for every target and for
-none. What cannot be broken alone, or not in some class, is listed by name with the reason; nothing else is skipped.
+illegal half breaks this rule and no other; ops of all classes are built from them and verified, with a target or none.
+What cannot be broken alone, or not in some class, is listed by name with the reason; nothing else is skipped.
 """
 
 from collections.abc import Callable, Iterator
@@ -81,6 +81,7 @@ NEVER: dict[tuple[str, str], str] = {
 NOT_IN_CLASS: dict[tuple[str, str], str] = {
     ("penguin.dma_copy", "X-PRIORITY"): "the dialect has no priority",
     ("bir.dma_copy", "X-PRIORITY"): "the dialect has no priority",
+    ("klr.nc_scalar_tensor_tensor", "X-TILE"): "the class takes nothing else",
     ("bir.tensor_scalar", "X-VEC"): "operands are numbers",
     ("bir.tensor_scalar", "X-VECDT"): "operands are numbers",
     ("bir.tensor_reduce", "X-AXIS"): "axis c makes it another instruction, xyzwc needs more dimensions than there are",
@@ -402,10 +403,11 @@ def _(rule: rules.ImmediateFits, isa: Instruction, case: Case) -> Pairs:
 
 @breaks(rules.OnEngine)
 def _(rule: rules.OnEngine, isa: Instruction, case: Case) -> Pairs:
-    for engine in set(Engine) - rule.engines - {Engine.ALL, Engine.UNASSIGNED}:
+    wrong = sorted(set(Engine) - rule.engines - {Engine.ALL, Engine.UNASSIGNED})
+    for engine in wrong:
         yield case.set(engine=min(rule.engines)), case.set(engine=engine)
-    for engine in rule.engines | {Engine.ALL, Engine.UNASSIGNED}:
-        yield case.set(engine=engine), case.set(engine=next(iter(set(Engine) - rule.engines)))
+    for engine in sorted(rule.engines | {Engine.ALL, Engine.UNASSIGNED}):
+        yield case.set(engine=engine), case.set(engine=wrong[0])
 
 
 @breaks(rules.NotInPsumOn)
@@ -494,6 +496,12 @@ def _(rule: rules.OperandOfOp, isa: Instruction, case: Case) -> Pairs:
     unary = case.set(**{rule.parameter: AluOp.ABS})
     yield unary.drop(rule.operand), unary
     yield unary.give(rule.operand, Number(0.0)), unary.give(rule.operand, Number(1.0))
+
+
+@breaks(rules.NeedsTile)
+def _(rule: rules.NeedsTile, isa: Instruction, case: Case) -> Pairs:
+    yield case, case.drop(rule.role)
+    yield case, case.give(rule.role, Number(1.0))
 
 
 @breaks(rules.ArithmeticOnly)

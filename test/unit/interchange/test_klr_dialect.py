@@ -445,7 +445,7 @@ def test_tensors_of_one_buffer() -> None:
 def test_tensors_that_are_refused(on: Record, message: str) -> None:
     expected = f"statement 'inst.1': ncCopy.src: tensor 't': {message}"
     assert refusal(file_of(copy(reference("simple", tensor=on))))[0] == expected
-    assert refusal(file_of(inputs=(on,))) == (f"kernel 'k': tensor 't': {message}", None)
+    assert refusal(file_of(inputs=(on,))) == (f"kernel 'k': tensor 't': {message}", Location("x.klr"))
 
 
 def test_a_name_stands_for_one_tensor() -> None:
@@ -491,7 +491,7 @@ def test_facts_of_a_file_that_are_kept() -> None:
 
 
 def test_a_kernel_without_body_is_refused() -> None:
-    assert refusal(file_of(bodies=())) == ("kernel 'k' has no body", None)
+    assert refusal(file_of(bodies=())) == ("kernel 'k' has no body", Location("x.klr"))
 
 
 @pytest.mark.parametrize(
