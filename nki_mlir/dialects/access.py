@@ -216,20 +216,21 @@ class Access(Data[AccessFields]):
         return f"{braces}[{body}] {dtype}{tail}"
 
     @classmethod
-    def read(cls, source: str, name_index: Callable[[str], int] | None = None) -> "Access":
-        """Reads the text of an access; `name_index` numbers the names of index values (default: d0, d1, …).
+    def read(cls, source: str) -> "Access":
+        """Reads the text of an access over the index values d0, d1, ….
 
         Raises `ExprSyntaxError` with the position in `source` where the text is not well formed, and
         `VerifyException` where it is but makes no sense.
         """
-        if name_index is None:
-            known = cls._by_text.get(source)
-            if known is not None:
-                return known
-        access = _read(source, name_index or affine.plain_index)
-        if name_index is None:
-            cls._by_text[source] = access
-        return access
+        known = cls._by_text.get(source)
+        if known is None:
+            known = cls._by_text[source] = Access(_read(source))
+        return known
+
+    @classmethod
+    def read_sparse(cls, source: str) -> "tuple[Access, tuple[int, ...]]":
+        """Reads a text in which index values fold away or come in another order; returns their numbers in the text."""
+        return numbered(_read(source))
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> AccessFields:
@@ -349,34 +350,34 @@ _PAIR = re.compile(
 )
 
 
-def _read(source: str, name_index: Callable[[str], int]) -> Access:
+def _read(source: str) -> AccessFields:
     match = _SHAPE.fullmatch(source)
     if match is None:
         raise ExprSyntaxError("expected an access pattern such as [0 : 128 | 0 : 512] f32", 0)
-    block = affine.read_at(match["block"], match.start("block"), name_index) if match["block"] else 0
+    block = affine.read_at(match["block"], match.start("block"), affine.plain_index) if match["block"] else 0
     body, start = match["body"], match.start("body")
     partition: Expr | None = None
     partition_pairs: tuple[Pair, ...] | None = None
     bar = body.find("|")
     if bar >= 0:
-        partition, partition_pairs = _read_part(body[:bar], start, name_index)
+        partition, partition_pairs = _read_part(body[:bar], start)
         start += bar + 1
         body = body[bar + 1 :]
-    offset, pairs = _read_part(body, start, name_index)
+    offset, pairs = _read_part(body, start)
     try:
         dtype = Dtype.from_text(match["dtype"])
     except NkiError as error:
         raise ExprSyntaxError(str(error), match.start("dtype")) from None
     indirect = Indirection(int(match["dim"]), int(match["max"])) if match["dim"] else None
-    return Access(AccessFields(block, partition, partition_pairs, offset, pairs, dtype, indirect))
+    return AccessFields(block, partition, partition_pairs, offset, pairs, dtype, indirect)
 
 
-def _read_part(part: str, start: int, name_index: Callable[[str], int]) -> tuple[Expr, tuple[Pair, ...]]:
+def _read_part(part: str, start: int) -> tuple[Expr, tuple[Pair, ...]]:
     """Reads `offset : pair, pair, …`."""
     head, colon, tail = part.partition(":")
     if not colon:
         raise ExprSyntaxError("expected 'offset : number, …' in an access pattern", start)
-    offset = affine.read_at(head, start, name_index)
+    offset = affine.read_at(head, start, affine.plain_index)
     pairs: list[Pair] = []
     position = start + len(head) + 1
     for piece in _split(tail):
@@ -392,7 +393,7 @@ def _read_part(part: str, start: int, name_index: Callable[[str], int]) -> tuple
             values: list[Expr] = []
             place = position + match.start("bounds")
             for text in _split(match["bounds"]):
-                values.append(affine.read_at(text, place, name_index))
+                values.append(affine.read_at(text, place, affine.plain_index))
                 place += len(text) + 1
             if len(values) < 2 or not isinstance(values[0], int):
                 raise ExprSyntaxError("expected min(number, expression, …)", where)

@@ -335,17 +335,28 @@ class ExprAttr(_Indexed, Interned, Data[ExprFields]):
         return f"[{inner}]" if self.data.is_list else inner
 
     @classmethod
-    def read(cls, text: str, name_index: Callable[[str], int] | None = None) -> "ExprAttr":
-        index = name_index or affine.plain_index
+    def read(cls, text: str) -> "ExprAttr":
+        return cls(cls._read(text))
+
+    @classmethod
+    def read_sparse(cls, text: str) -> "tuple[ExprAttr, tuple[int, ...]]":
+        """Reads a text in which index values fold away or come in another order; returns their numbers in the text."""
+        fields = cls._read(text)
+        values, order = renumbered(fields.values)
+        return cls(ExprFields(values, fields.is_list)), order
+
+    @staticmethod
+    def _read(text: str) -> ExprFields:
+        index = affine.plain_index
         stripped = text.strip()
         if not stripped.startswith("[") or not stripped.endswith("]"):
-            return cls(ExprFields((affine.read(text, index),)))
+            return ExprFields((affine.read(text, index),))
         inner, start = stripped[1:-1], text.index("[") + 1
         values: list[Expr] = []
         for part in inner.split(",") if inner.strip() else ():
             values.append(affine.read_at(part, start, index))
             start += len(part) + 1
-        return cls(ExprFields(tuple(values), True))
+        return ExprFields(tuple(values), True)
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> ExprFields:
@@ -423,7 +434,18 @@ class ConditionAttr(_Indexed, Interned, Data[ConditionFields]):
         return ", ".join(f"{affine.text(e, names)} {'ge' if ge else 'eq'} 0" for e, ge in self.data.atoms)
 
     @classmethod
-    def read(cls, text: str, name_index: Callable[[str], int] | None = None) -> "ConditionAttr":
+    def read(cls, text: str) -> "ConditionAttr":
+        return cls(cls._read(text))
+
+    @classmethod
+    def read_sparse(cls, text: str) -> "tuple[ConditionAttr, tuple[int, ...]]":
+        """Reads a text in which index values fold away or come in another order; returns their numbers in the text."""
+        atoms = cls._read(text).atoms
+        values, order = renumbered(tuple(expr for expr, _ in atoms))
+        return cls(ConditionFields(tuple(zip(values, (ge for _, ge in atoms), strict=True)))), order
+
+    @staticmethod
+    def _read(text: str) -> ConditionFields:
         atoms: list[tuple[Expr, bool]] = []
         start = 0
         for part in text.split(","):
@@ -431,9 +453,9 @@ class ConditionAttr(_Indexed, Interned, Data[ConditionFields]):
             if match is None:
                 where = start + len(part) - len(part.lstrip())
                 raise ExprSyntaxError("expected a condition 'expression ge 0' or 'expression eq 0'", where)
-            atoms.append((affine.read_at(match[1], start, name_index or affine.plain_index), match[2] == "ge"))
+            atoms.append((affine.read_at(match[1], start, affine.plain_index), match[2] == "ge"))
             start += len(part) + 1
-        return cls(ConditionFields(tuple(atoms)))
+        return ConditionFields(tuple(atoms))
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> ConditionFields:

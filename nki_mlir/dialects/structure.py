@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, StringAttr, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.irdl import IRDLOperation, base, opt_prop_def, prop_def, region_def, result_def, traits_def
+from xdsl.irdl import IRDLOperation, base, operand_def, opt_prop_def, prop_def, region_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind, NoTerminator, RecursiveMemoryEffect
@@ -252,6 +252,31 @@ def verify_no_arguments(body: Region) -> None:
     for block in body.blocks:
         if block.args:
             raise VerifyException(f"its blocks have no arguments, got one of type {block.args[0].type}")
+
+
+class WhileOp(IRDLOperation):
+    """Runs its body, then again while the register is not 0: `bir.do_while %r { … }`."""
+
+    condition = operand_def(RegisterType)
+    body = region_def("single_block")
+
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+
+    def verify_(self) -> None:
+        verify_no_arguments(self.body)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "WhileOp":
+        condition = parser.resolve_operand(parser.parse_unresolved_operand(), RegisterType())
+        attributes = read_attributes(parser)
+        return cls.create(operands=[condition], attributes=attributes, regions=[parser.parse_region([])])
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.condition)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_empty_block=False)
 
 
 Bounds = range

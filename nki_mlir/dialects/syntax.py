@@ -253,19 +253,31 @@ class _Reader:
         if "//" in text:
             text = _COMMENT.sub(lambda match: " " * len(match[0]), text)
         if "%" not in text:
-            names: dict[str, int] = {}
+            names: list[str] = []
             plain = text
         else:
-            names = {name: number for number, name in enumerate(dict.fromkeys(_VALUE_NAME.findall(text)))}
-            plain = _VALUE_NAME.sub(lambda match: f"d{names[match[0]]}", text)
+            names = list(dict.fromkeys(_VALUE_NAME.findall(text)))
+            plain = _VALUE_NAME.sub(lambda match: f"d{names.index(match[0])}", text)
         try:
-            found = attribute.read(plain)
+            found = attribute.read(plain) if not names else self.indexed(attribute, plain, names)
         except ExprSyntaxError as error:
             where = start + min(_original(text, names, error.position), len(text) - 1)
             self.fail(str(error), where, start + len(text))
         except VerifyException as error:
             self.fail(str(error), start, start + len(text))
         return found, [self.value(name[1:], start + text.index(name)) for name in names] if names else []
+
+    def indexed(self, attribute: type[Any], plain: str, names: list[str]) -> Any:
+        """Reads a pattern over d0, d1, …; leaves in `names` those that do not fold away, as the pattern has them."""
+        try:
+            found = attribute.read(plain)
+            if found.indices == len(names):
+                return found
+        except VerifyException:
+            pass  # also where index values do not come in the order of the text: then what follows succeeds
+        found, order = attribute.read_sparse(plain)
+        names[:] = [names[number] for number in order]
+        return found
 
     def value(self, name: str, start: int) -> SSAValue:
         values = self.defined.get(name)
@@ -313,14 +325,14 @@ class _Reader:
         self.fail("')' expected after this", start)
 
 
-def _original(text: str, names: dict[str, int], position: int) -> int:
+def _original(text: str, names: list[str], position: int) -> int:
     """Returns the position in `text` of what is at `position` once the names are replaced by d0, d1, …."""
     shift = 0
     for match in _VALUE_NAME.finditer(text):
         start = match.start() - shift
         if position <= start:
             break
-        end = start + len(f"d{names[match[0]]}")
+        end = start + len(f"d{names.index(match[0])}")
         shift += len(match[0]) - (end - start)
         if position < end:
             return match.start()

@@ -1,9 +1,10 @@
 """Writes the op reference: what every dialect, instruction, enum and pass of the code says of itself.
 
-    python -m nki_mlir.tools.op_reference [DIR]
+python -m nki_mlir.tools.op_reference [DIR]
 """
 
 import argparse
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from inspect import cleandoc
@@ -33,14 +34,26 @@ ALTERNATIVES: Mapping[str, tuple[str, ...]] = {
 """Ops that stand for one or the other instruction, by their parameters."""
 
 
-def main() -> None:
-    """Writes the pages."""
+def main(argv: Sequence[str] | None = None) -> int:
+    """Writes the pages, or compares them; returns the exit status."""
     parser = argparse.ArgumentParser(description="Writes the op reference.")
     parser.add_argument("directory", nargs="?", default="docs/reference", type=Path)
-    directory: Path = parser.parse_args().directory
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a page is not current")
+    arguments = parser.parse_args(argv)
+    directory: Path = arguments.directory
+    if arguments.check:
+        stale = [name for name, text in pages().items() if not _is_current(directory / name, text)]
+        for name in stale:
+            print(f"{directory / name} is not current")
+        return int(bool(stale))
     directory.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
         (directory / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+def _is_current(page: Path, text: str) -> bool:
+    return page.is_file() and page.read_text(encoding="utf-8") == text
 
 
 def pages() -> dict[str, str]:
@@ -243,4 +256,4 @@ def _passes() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -23,13 +23,13 @@ from nki_mlir.dialects.forms import CompareForm
 from nki_mlir.dialects.instruction import instruction
 from nki_mlir.dialects.structure import LoopOp as SharedLoopOp
 from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
+from nki_mlir.dialects.structure import WhileOp as SharedWhileOp
 from nki_mlir.dialects.structure import (
     StorageOp,
     SymbolRegionOp,
     read_attributes,
     read_integer,
     verify_bounds,
-    verify_no_arguments,
     verify_variable,
 )
 
@@ -126,20 +126,11 @@ class DynamicForLoopOp(IRDLOperation):
 
 
 @irdl_op_definition
-class DoWhileOp(IRDLOperation):
+class DoWhileOp(SharedWhileOp):
     """DoWhile (108): runs its body, then again while the register is not 0. `bir.do_while %r { … }`."""
 
     name = "bir.do_while"
     OPCODE: ClassVar[int] = 108
-
-    condition = operand_def(RegisterType)
-    body = region_def("single_block")
-    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
-
-    assembly_format = "$condition $body attr-dict"
-
-    def verify_(self) -> None:
-        verify_no_arguments(self.body)
 
 
 @instruction(opcode=78)

@@ -18,6 +18,7 @@ from nki_mlir.dialects.attributes import IV, RegisterType
 from nki_mlir.dialects.instruction import flag
 from nki_mlir.dialects.structure import LoopOp as SharedLoopOp
 from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
+from nki_mlir.dialects.structure import WhileOp as SharedWhileOp
 from nki_mlir.dialects.structure import (
     StorageOp,
     SymbolRegionOp,
@@ -100,18 +101,10 @@ class DynamicLoopOp(IRDLOperation):
 
 
 @irdl_op_definition
-class WhileOp(IRDLOperation):
+class WhileOp(SharedWhileOp):
     """A do-while loop: runs its body, then again while the register is not 0. `penguin.while %r { … }`"""
 
     name = "penguin.while"
-
-    condition = operand_def(RegisterType)
-    body = region_def("single_block")
-    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
-    assembly_format = "$condition $body attr-dict"
-
-    def verify_(self) -> None:
-        verify_no_arguments(self.body)
 
 
 @irdl_op_definition

@@ -170,13 +170,13 @@ bir.module @m attributes {arch = #nki.arch<gen4>} {
       // GENERIC: "bir.memset"(
       bir.memset outs(%t_2[0 : 128 | %k : 1] f32) ins(1.0 : f32)
     }
-    // CHECK: bir.do_while %n {
+    // CHECK: bir.do_while %n attributes {nki.note = "while"} {
     // GENERIC: "bir.do_while"(
-    bir.do_while %n {
+    bir.do_while %n attributes {nki.note = "while"} {
       // CHECK: bir.register_move outs(%n) ins(0 : i32)
       // GENERIC: "bir.register_move"(
       bir.register_move outs(%n) ins(0 : i32)
-    } {nki.note = "while"}
+    }
   }
   // CHECK: bir.func @registers {
   // GENERIC: "bir.func"(
