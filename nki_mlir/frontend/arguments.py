@@ -7,7 +7,8 @@ from typing import Any
 
 from nki_mlir.diagnostics import NkiError
 from nki_mlir.frontend.context import TraceContext
-from nki_mlir.frontend.errors import NKITypeError, NKIValueError, err_tensor_output_not_written_to
+from nki_mlir.frontend.errors import KernelError, NKITypeError, NKIValueError, err_tensor_output_not_written_to
+from nki_mlir.frontend.locations import innermost
 from nki_mlir.frontend.storage import Allocation, Tile
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import MemorySpace, TensorKind
@@ -118,15 +119,17 @@ def outputs_of(result: Any) -> list[Allocation]:
     found: dict[Allocation, None] = {}
     for tensor in tensors_in(result):
         allocation = tensor.allocation
+        error: KernelError | None = None
         if tensor.on_chip:
-            raise NKITypeError(
-                f"{tensor.label} is in {tensor.buffer}; a kernel returns tensors in shared_hbm",
-                rule="unsupported_memory",
-            )
-        if tensor.shape != allocation.shape or tensor.offset != 0:
-            raise NKITypeError(f"a part of {tensor.label} is returned; a kernel returns whole tensors", rule="return")
-        if not allocation.written:
-            raise err_tensor_output_not_written_to(tensor.label)
+            message = f"{tensor.label} is in {tensor.buffer}; a kernel returns tensors in shared_hbm"
+            error = NKITypeError(message, rule="unsupported_memory")
+        elif tensor.shape != allocation.shape or tensor.offset != 0:
+            error = NKITypeError(f"a part of {tensor.label} is returned; a kernel returns whole tensors", rule="return")
+        elif not allocation.written:
+            error = err_tensor_output_not_written_to(tensor.label)
+        if error is not None:
+            error.location = innermost(allocation.frames)
+            raise error
         if allocation.kind is TensorKind.INTERNAL:
             allocation.kind = TensorKind.EXTERNAL_OUTPUT
         found.setdefault(allocation)

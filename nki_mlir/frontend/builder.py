@@ -156,7 +156,8 @@ class Builder:
             properties["kind"] = TensorKindAttr(allocation.kind)
         if allocation.place is not None:
             properties["places"] = DenseArrayBase.from_list(i64, list(allocation.place))
-        return self.TENSOR.create(result_types=[allocation.mem], properties=properties)
+        location = location_of(allocation.frames)
+        return self.TENSOR.create(result_types=[allocation.mem], properties=properties, location=location)
 
     # Nodes --------------------------------------------------------------------------------------------------------
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from types import BuiltinFunctionType, FunctionType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from nki_mlir.frontend.errors import NKIRuntimeError, err_nki_api_outside_of_nki_kernel
+from nki_mlir.frontend.errors import NKIRuntimeError, NKITypeError, NKIValueError, err_nki_api_outside_of_nki_kernel
 from nki_mlir.frontend.locations import here
 from nki_mlir.frontend.naming import Names, variable_name
 from nki_mlir.frontend.records import Record, Recorder
@@ -126,27 +126,54 @@ class TraceContext:
         dtype: Dtype,
         space: MemorySpace,
         *,
-        name: str = "",
+        name: Any = "",
         partition_dim: int = 0,
         kind: TensorKind = TensorKind.INTERNAL,
         place: tuple[int, int] | None = None,
     ) -> Any:
-        """Returns a tensor of new storage. Without a name it is called after the variable that it is assigned to."""
+        """Returns a tensor of new storage. Without a name it is called after the variable that it is assigned to.
+
+        Raises:
+            NKITypeError: the name is none.
+            NKIValueError: there is no such storage, or a partition of it is larger than one of the target's memory.
+        """
+        if not isinstance(cast(Any, name), str):
+            raise NKITypeError(f"the name of a tensor must be a string, got {name!r}", rule="name")
         on_chip = space in (MemorySpace.SBUF, MemorySpace.PSUM)
         scratch = not on_chip and kind is TensorKind.INTERNAL
         if scratch and (known := self.hbm.next(shape, dtype)) is not None:
             return self.tensor_class(known)
-        base = name or variable_name(here(3)) or "t"
+        frames = here(3)
+        base = name or variable_name(frames) or "t"
         unique = self.hbm.name_of_twin() if scratch else ""
         unique = unique or self.names.unique(base, numbered=not name)
         scope = self.recorder.loop if on_chip else None
         storage = Allocation(
-            shape, dtype, space, unique, partition_dim=partition_dim, scope=scope, kind=kind, place=place
+            shape,
+            dtype,
+            space,
+            unique,
+            partition_dim=partition_dim,
+            scope=scope,
+            kind=kind,
+            place=place,
+            frames=() if kind.is_input else frames,
         )
+        if on_chip:
+            self._check_size(storage)
         self.allocations.append(storage)
         if scratch:
             self.hbm.made.append(storage)
         return self.tensor_class(storage)
+
+    def _check_size(self, storage: Allocation) -> None:
+        size, space = storage.mem.row_bytes, storage.mem.space
+        target = self.target
+        limit = target.psum_partition_bytes if space is MemorySpace.PSUM else target.sbuf_partition_bytes
+        if size > limit:
+            raise NKIValueError(
+                f"tensor {storage.name}: {size} bytes a partition do not fit in the {limit} of {space}", rule="X-FMAX"
+            )
 
     def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Calls a function of the kernel the way the tracing layer does.

@@ -11,6 +11,7 @@ from nki_mlir.frontend.errors import (
     err_num_partition_exceed_arch_limit,
     err_unsupported_dtype_value,
 )
+from nki_mlir.frontend.symbolic import concretise
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import MemorySpace
 
@@ -42,8 +43,8 @@ def sizes(api: str, shape: Any) -> tuple[int, ...]:
     """
     given: Any = shape if hasattr(shape, "__iter__") else [shape]
     try:
-        found = tuple(int(size) for size in given)
-    except (TypeError, ValueError):
+        found = tuple(concretise(size) for size in given)
+    except TypeError:
         raise NKIValueError(f"{api}: shape must be a tuple of integers, got {shape!r}", rule="shape") from None
     if not found or any(size < 1 for size in found):
         raise NKIValueError(f"{api}: shape {found} must have positive sizes", rule="shape")

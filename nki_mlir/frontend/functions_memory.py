@@ -6,6 +6,7 @@ Source: NKI ISA reference, §3.6.
 from collections.abc import Sequence
 from typing import Any
 
+from nki_mlir.frontend.create import sizes
 from nki_mlir.frontend.errors import err_exceed_max_supported_dimension, err_unsupported_memory
 from nki_mlir.frontend.functions import (
     Mask,
@@ -74,8 +75,8 @@ def store(api: str, dst: Any, value: Any, mask: Mask = True) -> None:
 def broadcast_to(api: str, src: Any, shape: Sequence[Any]) -> Tile:
     """Returns a view of a tile with dimensions of size 1 repeated; one partition is copied to all."""
     tile = on_chip(api, "src", src)
-    sizes = tuple(int(size) for size in shape)
-    return tile if tile.shape == sizes else spread(api, tile, sizes)
+    wanted = sizes(api, shape)
+    return tile if tile.shape == wanted else spread(api, tile, wanted)
 
 
 def load_transposed(api: str, src: Any, dtype: Any = None, mask: Mask = True) -> Tile:
@@ -95,6 +96,7 @@ def load_transposed(api: str, src: Any, dtype: Any = None, mask: Mask = True) ->
 
 def identity(api: str, size: int, dtype: Any) -> Tile:
     """Returns a tile with ones on the diagonal and zeros elsewhere."""
+    (size,) = sizes(api, [size])
     kind = result_type(dtype)
     ones = constant(api, (size, size), 1 if kind.is_integer else 1.0, kind)
     result = fresh(api, (size, size), kind)

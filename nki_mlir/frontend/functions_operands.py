@@ -1,9 +1,8 @@
 """What the API functions of both generations do with their arguments: tensors, numbers, operators, axes."""
 
-from collections.abc import Sequence
 from enum import Enum
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from nki_mlir.diagnostics import NkiError
 from nki_mlir.frontend.context import nki_ctx_or_none
@@ -14,6 +13,7 @@ from nki_mlir.frontend.errors import (
 )
 from nki_mlir.frontend.sema import Number, Operandish, number
 from nki_mlir.frontend.storage import Tile
+from nki_mlir.frontend.symbolic import Sym, concretise
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import Published
 from nki_mlir.isa.target import Target, default_target
@@ -87,6 +87,19 @@ def optional(api: str, parameter: str, value: Any, kind: type[P]) -> P | None:
     return token(api, parameter, value, kind)
 
 
+def pair(api: str, parameter: str, value: Any) -> tuple[Any, ...]:
+    """Returns a parameter that is a pair of numbers or indices, or none at all.
+
+    Raises:
+        NKITypeError: it is something else.
+    """
+    is_list = isinstance(value, list | tuple)
+    given: tuple[Any, ...] = tuple(cast("list[Any]", value)) if is_list else (None,)
+    if not all(isinstance(member, int | Sym) for member in given):
+        raise err_unexpected_type_of_operand(api, parameter, value, "a pair of integers")
+    return given
+
+
 def scale_of(api: str, scale: Any) -> Operandish:
     """Returns the scale of an activation, None for 1.0; numbers are fp32."""
     if isinstance(scale, int | float):
@@ -101,7 +114,7 @@ def free_axes(api: str, axis: Any, rank: int) -> list[int]:
         NKISyntaxError: there is none, one is the partition axis, or one does not exist.
     """
     given: Any = axis
-    numbers = [int(a) for a in (given if isinstance(axis, Sequence) else [given])]
+    numbers = [concretise(a) for a in (given if isinstance(axis, list | tuple) else [given])]
     axes = sorted({number % rank if -rank <= number < rank else number for number in numbers})
     if not axes:
         raise NKISyntaxError(f"{api}: Empty axis not supported", rule="axis")

@@ -15,7 +15,7 @@ from nki_mlir.frontend.arguments import Path, bind_input, map_arrays, outputs_of
 from nki_mlir.frontend.builder import Program
 from nki_mlir.frontend.context import TraceContext, nki_ctx_or_none
 from nki_mlir.frontend.errors import KernelError, NKIRuntimeError, NKIValueError, err_nested_kernel_with_spmd_grid
-from nki_mlir.frontend.locations import entry, is_own
+from nki_mlir.frontend.locations import entry, raised_at
 from nki_mlir.frontend.options import CompileOpts
 from nki_mlir.frontend.records import expand
 from nki_mlir.frontend.storage import Allocation, Tile
@@ -178,9 +178,10 @@ class Kernel:
                     else:
                         context.program_ids = (core,) if grid else ()
                         run.once()
-                    if self.generation.finish is not None:
-                        self.generation.finish(context)
-                    outputs = outputs_of(run.result)
+                    with _about(self.func):
+                        if self.generation.finish is not None:
+                            self.generation.finish(context)
+                        outputs = outputs_of(run.result)
                 programs.append(Program(context.recorder.root, context.allocations, list(run.inputs.values()), outputs))
                 result, inputs = run.result, run.inputs
                 shared = shared or context.hbm.made
@@ -307,31 +308,27 @@ def enter(func: Callable[..., Any], context: TraceContext, args: Sequence[Any], 
     try:
         return func(*args, **kwargs)
     except KernelError as error:
-        place = _place(error.__traceback__)
+        place = raised_at(error.__traceback__)
         if error.location is None and place is not None:
             error.location = place
         raise
     except Exception as error:
-        place = _place(error.__traceback__)
+        place = raised_at(error.__traceback__)
         if place is not None and not getattr(error, "__notes__", None):
             error.add_note(f"{place}: in the kernel{_around(context, error.__traceback__)}")
         raise
 
 
-def _place(traceback: TracebackType | None) -> Location | None:
-    """Returns the innermost place of a traceback that is not in this package."""
-    found: Location | None = None
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if not is_own(code):
-            column = 0
-            positions = list(code.co_positions())
-            index = traceback.tb_lasti // 2
-            if index < len(positions):
-                column = (positions[index][2] or -1) + 1
-            found = Location(code.co_filename, traceback.tb_lineno, column)
-        traceback = traceback.tb_next
-    return found
+@contextmanager
+def _about(func: Callable[..., Any]) -> Generator[None]:
+    """Gives errors that are found when a kernel has ended, and have no other place, that of its definition."""
+    try:
+        yield
+    except KernelError as error:
+        code = getattr(func, "__code__", None)
+        if error.location is None and code is not None:
+            error.location = Location(code.co_filename, code.co_firstlineno)
+        raise
 
 
 def _around(context: TraceContext, traceback: TracebackType | None) -> str:

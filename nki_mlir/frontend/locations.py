@@ -7,9 +7,10 @@ somebody prints them. All frames are kept, because most instructions of a librar
 
 import os
 import sys
+import sysconfig
 from collections.abc import Callable
 from pathlib import Path
-from types import CodeType
+from types import CodeType, TracebackType
 from typing import NamedTuple, TypeVar
 
 from nki_mlir.diagnostics import Location
@@ -19,6 +20,10 @@ Frames = tuple[Frame, ...]
 Function = TypeVar("Function", bound=Callable[..., object])
 
 _PACKAGE = str(Path(__file__).resolve().parent.parent) + os.sep
+_STANDARD_LIBRARY = sysconfig.get_path("stdlib") + os.sep
+_INSTALLED = f"{os.sep}site-packages{os.sep}"
+_CALLED = ("numpy", "ml_dtypes", "xdsl")
+"""Installed packages that kernels and this package call; in others there may be kernels."""
 
 # Code objects are told apart by id, since their own hash runs over all constants; `_codes` keeps them alive.
 _own_files: dict[str, bool] = {}
@@ -50,11 +55,13 @@ def entry(function: Function) -> Function:
 
 
 def is_own(code: CodeType) -> bool:
-    """Whether `code` belongs to this package."""
+    """Whether `code` is none of the user's: it belongs to this package, to Python or to a package that they call."""
     name = code.co_filename
     own = _own_files.get(name)
     if own is None:
-        own = _own_files[name] = name.startswith(_PACKAGE)
+        _, installed, inside = name.partition(_INSTALLED)
+        called = inside.split(os.sep)[0] in _CALLED if installed else name.startswith(_STANDARD_LIBRARY)
+        own = _own_files[name] = called or name.startswith((_PACKAGE, "<frozen "))
     return own
 
 
@@ -90,6 +97,17 @@ def _intern(depth: int, key: tuple[int, ...]) -> Frames:
         frame = frame.f_back
     frames = tuple((_codes[code], offset) for code, offset in zip(key[::2], key[1::2], strict=True))
     return _interned.setdefault(key, frames)
+
+
+def raised_at(traceback: TracebackType | None) -> Location | None:
+    """Returns the innermost place of a traceback in the user's code."""
+    found: Location | None = None
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if not is_own(code):
+            found = _place(code, traceback.tb_lasti).location
+        traceback = traceback.tb_next
+    return found
 
 
 def resolve(frames: Frames) -> list[Place]:

@@ -12,16 +12,19 @@ comprehensions), in a generator of the user's, without source, and after three p
 import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from math import prod
 from types import CodeType, TracebackType
 from typing import Any, Self
 
 from nki_mlir.frontend.carried import Snapshot
+from nki_mlir.frontend.errors import NKIValueError
 from nki_mlir.frontend.records import Loop, LoopInstance, Recorder
 from nki_mlir.frontend.statements import for_statement
 from nki_mlir.frontend.symbolic import Sym, Var
 
 AFFINE, SEQUENTIAL, STATIC, PROGRAM = "affine", "sequential", "static", "program"
 
+MOST_ITERATIONS = 25_000_000
 _PATIENCE = 3
 """Pieces of one iteration in a row after which the rest of a loop is unrolled."""
 
@@ -66,6 +69,7 @@ class KernelRange:
         frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
         statement = None if self.kind == STATIC else for_statement(frame)
         if statement is None:
+            check_count(self.recorder, self.values)
             instance = LoopInstance(self.kind, "", self.values)
             return iter([LoopInt(value, instance) for value in self.values])
         live_in = statement.live_in
@@ -86,6 +90,25 @@ class KernelRange:
 
     def __repr__(self) -> str:
         return f"{self.kind}_range({self.values.start}, {self.values.stop}, {self.values.step})"
+
+
+def trip_count(values: range) -> int:
+    """Returns the length of a range, which `len` does not give beyond 63 bits."""
+    return max(0, -((values.start - values.stop) // values.step))
+
+
+def check_count(recorder: Recorder, values: range) -> None:
+    """Checks that a loop which is to be unrolled does not run for ever, those around it considered.
+
+    Raises:
+        NKIValueError: it has more iterations than a kernel may have instructions. Source: BIR reference, §6.13.
+    """
+    around = [trip_count(loop.instance.values) for loop in recorder.loops if loop.var is None]
+    iterations = prod([*around, trip_count(values)])
+    if iterations > MOST_ITERATIONS:
+        raise NKIValueError(
+            f"unrolling gives {iterations} iterations, at most {MOST_ITERATIONS} are allowed", rule="loop"
+        )
 
 
 def failed_loops(recorder: Recorder, traceback: TracebackType | None) -> list[Loop]:
@@ -127,11 +150,15 @@ def _pieces(
     `watch` starts to observe the Python state and returns what tells whether it has changed.
     """
     values = instance.values
-    low, count = 0, len(values)
+    low, count = 0, trip_count(values)
     patience = _PATIENCE if recorder.rolling else 0
+    counted = False
     try:
         while low < count:
             rolled = patience > 0 and count - low > 1
+            if not rolled and not counted:
+                check_count(recorder, values[low:])
+                counted = True
             var = Var(low, count, recorder.depth, instance.name, instance) if rolled else None
             loop = recorder.open_loop(var, instance, (low, low + 1))
             changed = watch() if var is not None and watch is not None else None

@@ -5,16 +5,17 @@ rules that are checked are the objects that the dialects verify with.
 """
 
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from nki_mlir.dialects.affine import Interval
+from nki_mlir.dialects.affine import LARGEST, Interval
 from nki_mlir.dialects.operands import figures
-from nki_mlir.frontend.errors import KernelError, err_local_variable_used_out_of_scope
+from nki_mlir.frontend.errors import KernelError, NKITypeError, NKIValueError, err_local_variable_used_out_of_scope
 from nki_mlir.frontend.locations import here
 from nki_mlir.frontend.masks import AxisLimit, axis_limits, check_bounds, guards, restrict
 from nki_mlir.frontend.records import Record
 from nki_mlir.frontend.storage import Tile
-from nki_mlir.frontend.symbolic import Atom, Pred
+from nki_mlir.frontend.symbolic import Atom, Pred, Sym, concretise
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import (
     AccumulateCommand,
@@ -62,16 +63,38 @@ class Number:
 
 
 def number(value: Any, dtype: Dtype | None = None) -> Number:
-    """Returns an immediate. Without a type, an int is an i32 and a float an f32; numpy scalars keep their type."""
+    """Returns an immediate. Without a type, an int is an i32 and a float an f32; numpy scalars keep their type, if it
+    is not one of 64 bits, which Python's own numbers are too.
+
+    Raises:
+        NKITypeError: the value is no number that NKI has a type for.
+        NKIValueError: it is too large for its type.
+    """
+    plain = getattr(value, "item", lambda: value)()
     if dtype is None:
         own = getattr(value, "dtype", None)
-        dtype = Dtype.from_api(own) if own is not None else Dtype.I32 if isinstance(value, int) else Dtype.F32
-    plain = getattr(value, "item", lambda: value)()
-    return Number(int(plain) if dtype.is_integer else float(plain), dtype)
+        if not isinstance(plain, int | float) or isinstance(own, Dtype):
+            raise NKITypeError(f"expected a number, got {value!r}", rule="immediate")
+        if own is None or own.itemsize == 8 or isinstance(plain, bool):
+            dtype = Dtype.I32 if isinstance(plain, int) else Dtype.F32
+        else:
+            dtype = Dtype.from_api(own)
+    if dtype.is_integer:
+        if not dtype.min <= int(plain) <= dtype.max:
+            raise NKIValueError(f"the number {plain} does not fit {dtype}", rule="immediate")
+        return Number(int(plain), dtype)
+    try:
+        return Number(float(plain), dtype)
+    except OverflowError:
+        raise NKIValueError(f"the number {plain} does not fit {dtype}", rule="immediate") from None
 
 
 Operandish = Tile | Number | None
 OUTPUTS = {name: frozenset(i.role_names[: i.outs]) for name, i in INSTRUCTIONS.items()}
+
+
+_HELD = (int, Enum, Sym, tuple)
+"""What the parameters of instructions may be."""
 
 
 class Sema:
@@ -199,6 +222,11 @@ class Sema:
 
     def _check(self, isa: Instruction, roles: "Mapping[str, Tile | Number]", attributes: Mapping[str, Any]) -> None:
         """Raises `NkiValidationError` if a rule of the instruction does not hold."""
+        for key, value in attributes.items():
+            if not isinstance(value, _HELD):
+                raise NKITypeError(f"{isa.name}: {key} must be an integer, a flag or an enum, got {value!r}", rule=key)
+            if isinstance(value, int) and not -LARGEST <= value < LARGEST:
+                raise NKIValueError(f"{isa.name}: {key} must be an integer of 64 bits, got {value}", rule=key)
         error = self.violation(isa, roles, attributes)
         if error is not None:
             raise error
@@ -388,7 +416,7 @@ class Sema:
             "is_transpose": is_transpose or None,
             "is_stationary_onezero": is_stationary_onezero or None,
             "is_moving_onezero": is_moving_onezero or None,
-            "accumulate": None if accumulate is None else int(accumulate),
+            "accumulate": None if accumulate is None else concretise(accumulate),
             "tile_position": tile_position or None,
             "tile_size": tile_size or None,
             "perf_mode": None if perf_mode is MatmultPerfMode.NONE else perf_mode,

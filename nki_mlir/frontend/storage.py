@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from xdsl.utils.exceptions import VerifyException
+
 from nki_mlir.dialects import affine
 from nki_mlir.dialects.access import Access, AccessFields, Pair, merged, numbered
 from nki_mlir.dialects.affine import Expr
 from nki_mlir.dialects.attributes import MemFields, MemType
-from nki_mlir.frontend.errors import NKITypeError, err_ambiguous_tensor_truth_value, err_view_shape
+from nki_mlir.frontend.errors import NKITypeError, NKIValueError, err_ambiguous_tensor_truth_value, err_view_shape
+from nki_mlir.frontend.locations import Frames
 from nki_mlir.frontend.subscripts import FREE, PARTITION
 from nki_mlir.frontend.symbolic import Sym, Var
 from nki_mlir.frontend.tensors import Storage, View
@@ -31,9 +34,10 @@ class Allocation(Storage):
     place    (first partition, byte address) that the kernel chose, or None
     fresh    whether it is the result of a value-returning function
     part     (limits of the dimensions, mask) that the one masked instruction that wrote it has left, else None
+    frames   where the kernel made it, () for an argument
     """
 
-    __slots__ = ("fresh", "kind", "mem", "part", "place", "written")
+    __slots__ = ("frames", "fresh", "kind", "mem", "part", "place", "written")
 
     def __init__(
         self,
@@ -46,10 +50,15 @@ class Allocation(Storage):
         scope: "Loop | None" = None,
         kind: TensorKind = TensorKind.INTERNAL,
         place: tuple[int, int] | None = None,
+        frames: Frames = (),
     ) -> None:
         super().__init__(shape, dtype, space, name, partition_dim, scope)
         inner = self.shape[self.partition_dim :] if self.on_chip else self.shape
-        self.mem = MemType(MemFields(space, inner, dtype, prod(self.shape[: self.partition_dim])))
+        try:
+            self.mem = MemType(MemFields(space, inner, dtype, prod(self.shape[: self.partition_dim])))
+        except VerifyException as error:
+            raise NKIValueError(f"tensor {name}: {error}", rule="shape") from None
+        self.frames = frames
         self.kind = kind
         self.written = False
         self.place = place

@@ -18,6 +18,8 @@ from numbers import Integral, Number, Real
 from typing import Any, NamedTuple, NoReturn
 
 from nki_mlir.frontend.errors import (
+    KernelError,
+    NKITypeError,
     err_cannot_assign_to_index,
     err_control_flow_condition_depending_on_arange,
     err_logic_or_not_supported,
@@ -582,10 +584,18 @@ def concretise(value: "int | Sym") -> int:
     """The number itself: every loop variable takes its lowest value, and its loop goes on with the rest later.
 
     Raises:
+        NKITypeError: the value is no integer.
         NKISyntaxError: an index grid has no single value.
     """
-    if not isinstance(value, Sym):
+    if type(value) is int:
         return value
+    if not isinstance(value, Sym):
+        try:
+            return operator.index(value)
+        except KernelError:
+            raise
+        except TypeError:
+            raise NKITypeError(f"expected an integer, got {value!r}", rule="integer") from None
     for var in loop_vars(value):
         var.hi = var.lo + 1
     number = settled(value)

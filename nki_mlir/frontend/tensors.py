@@ -404,7 +404,7 @@ class View:
 
     def _dim(self, method: str, dim: int, *, free: bool = False) -> int:
         """`dim` counted from the start; `free` refuses the leading dimension of on-chip tensors."""
-        rank = len(self.shape)
+        rank, dim = len(self.shape), concretise(dim)
         if not -rank <= dim < rank:
             raise err_view_shape(method, f"dimension {dim} of {self.label} with {rank} dimensions")
         dim %= rank
@@ -547,7 +547,7 @@ class View:
 
     def expand_dim(self, dim: int) -> Self:
         """Adds a dimension of size 1 at `dim`."""
-        rank = len(self.shape)
+        rank, dim = len(self.shape), concretise(dim)
         if not -rank - 1 <= dim <= rank:
             raise err_view_shape("expand_dim", f"dimension {dim} of {self.label} with {rank} dimensions")
         dim %= rank + 1
@@ -647,9 +647,12 @@ class View:
         """
         made = self._view((), (), (0, 0, 0))
         made.dtype = self.storage.dtype if dtype is None else dtype
-        pairs = [(concretise(stride), concretise(count)) for stride, count in pattern]
+        try:
+            pairs = [(concretise(stride), concretise(count)) for stride, count in pattern]
+        except (TypeError, ValueError):
+            pairs = []
         if not pairs or any(count < 1 for _, count in pairs):
-            raise err_view_shape("ap", f"{list(pattern)} is no list of [stride, positive count]")
+            raise err_view_shape("ap", f"{pattern!r} is no list of [stride, positive count]")
         row = made.row
         start = integer(0 if offset is None else offset)
         if start is None:

@@ -7,18 +7,21 @@ from collections.abc import Sequence
 from enum import Enum, IntEnum
 from typing import Any
 
+from nki_mlir.dialects.affine import LARGEST
 from nki_mlir.frontend.context import mark_nki_functions, nki_ctx
 from nki_mlir.frontend.errors import NKISyntaxError, NKITypeError, err_unexpected_type_of_operand
 from nki_mlir.frontend.functions_operands import (
     current_target,
     operand_of,
     optional,
+    pair,
     reduced_dims,
     scale_of,
     tile_of,
     token,
 )
 from nki_mlir.frontend.sema import NkiValidationError, Sema
+from nki_mlir.frontend.symbolic import concretise
 from nki_mlir.frontend.unsupported import refusing
 from nki_mlir.isa import enums
 from nki_mlir.isa.enums import AccumulateCommand, ActivationFunction, AluOp, DgeType, MatmultPerfMode, OobMode
@@ -138,8 +141,8 @@ def nc_matmul(
         is_transpose=is_transpose,
         is_stationary_onezero=is_stationary_onezero,
         is_moving_onezero=is_moving_onezero,
-        tile_position=tuple(tile_position),
-        tile_size=tuple(tile_size),
+        tile_position=pair(api, "tile_position", tile_position),
+        tile_size=pair(api, "tile_size", tile_size),
         perf_mode=optional(api, "perf_mode", perf_mode, MatmultPerfMode),
         name=name,
     )
@@ -384,9 +387,12 @@ def memset(dst: Any, value: Any, engine: Any = engine.unknown, name: str | None 
 
 def _pattern(api: str, pattern: Any) -> list[tuple[int, int]]:
     try:
-        return [(int(step), int(count)) for step, count in pattern]
+        found = [(concretise(step), concretise(count)) for step, count in pattern]
+        if all(abs(step) < LARGEST for step, _ in found):
+            return found
     except (TypeError, ValueError):
-        raise NKITypeError(f"{api}: pattern must be [[step, count], …], got {pattern!r}", rule="pattern") from None
+        pass
+    raise NKITypeError(f"{api}: pattern must be [[step, count], …], got {pattern!r}", rule="pattern")
 
 
 def iota(

@@ -12,6 +12,7 @@ from nki_mlir.frontend import functions_elementwise as elementwise
 from nki_mlir.frontend import functions_matmul as matrix
 from nki_mlir.frontend import functions_reduce as reduction
 from nki_mlir.frontend.context import mark_nki_functions
+from nki_mlir.frontend.create import sizes
 from nki_mlir.frontend.errors import (
     NKINotImplementedError,
     NKISyntaxError,
@@ -36,6 +37,7 @@ from nki_mlir.frontend.functions_operands import (
     is_number,
     operand_of,
     optional,
+    pair,
     scale_of,
     tile_of,
     token,
@@ -128,8 +130,8 @@ def nc_matmul(
         is_transpose=is_transpose,
         is_stationary_onezero=is_stationary_onezero,
         is_moving_onezero=is_moving_onezero,
-        tile_position=tuple(tile_position),
-        tile_size=tuple(tile_size),
+        tile_position=pair("nc_matmul", "tile_position", tile_position),
+        tile_size=pair("nc_matmul", "tile_size", tile_size),
         perf_mode=None if perf_mode is None else token("nc_matmul", "perf_mode", perf_mode, MatmultPerfMode),
     )
 
@@ -366,7 +368,7 @@ def memset(shape: Any, value: Any, dtype: Any, *, mask: Any = None, engine: Any 
     api = "memset"
     if not is_number(value):
         raise err_expected_constant_value(api, "value")
-    result = fresh(api, tuple(int(size) for size in shape), result_type(dtype))
+    result = fresh(api, sizes(api, shape), result_type(dtype))
     plain = value.item() if hasattr(value, "item") else value
     sema().memset(result, plain, _engine(api, engine), mask=masked(mask))
     return result

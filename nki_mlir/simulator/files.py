@@ -18,6 +18,7 @@ from nki_mlir.simulator.memory import Array
 
 RECIPES = ("random", "zeros", "ones", "arange")
 DEFAULT_SEED = 0
+_SEED = re.compile(r"[0-9]{1,18}")
 _MOST_HEADER = 1 << 16
 
 
@@ -105,7 +106,7 @@ def made_input(recipe: str, name: str, shape: tuple[int, ...], dtype: Dtype) -> 
     (floats uniform in [-1, 1), integers over the whole range, the bits of x4 types; equal for equal seeds and names).
     """
     kind, colon, seed = recipe.partition(":")
-    if kind not in RECIPES or (colon and (kind != "random" or not seed.isascii() or not seed.isdigit())):
+    if kind not in RECIPES or (colon and (kind != "random" or not _SEED.fullmatch(seed))):
         return None
     wanted, count = dtype.numpy, int(np.prod(shape, dtype=np.int64))
     if kind == "random":

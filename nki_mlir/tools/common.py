@@ -331,8 +331,20 @@ def run_tool(
         return 1
 
 
+def open_streams() -> None:
+    """Gives a process that was started with closed streams ones that fail when they are used, as Python does not."""
+    for name, device_mode, mode in (
+        ("stdin", os.O_WRONLY, "r"),
+        ("stdout", os.O_RDONLY, "w"),
+        ("stderr", os.O_WRONLY, "w"),
+    ):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.open(os.devnull, device_mode), mode, encoding="utf-8"))
+
+
 def run_console_script(run: Callable[[Sequence[str], TextIO, TextIO, TextIO], int]) -> NoReturn:
     """Runs a tool as a process of its own."""
+    open_streams()
     try:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):

@@ -3,7 +3,6 @@
 import os
 import re
 import sys
-import traceback
 from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
@@ -83,27 +82,29 @@ def load_module(console: Console, path: str) -> ModuleType:
         exec(compile(text, path, "exec"), module.__dict__)
     except NkiError:
         raise
-    except Exception as error:
+    except OF_THE_KERNEL as error:
         raise own_error(error) from error
     finally:
         sys.path.pop(0)
     return module
 
 
-def own_error(error: Exception) -> NkiError:
+def own_error(error: BaseException) -> NkiError:
     """Returns an exception of the user's Python as one message with its type, text and innermost place."""
-    from nki_mlir.frontend.locations import is_own
+    from nki_mlir.frontend.locations import raised_at
 
     if isinstance(error, SyntaxError) and error.filename:
         return NkiError(f"SyntaxError: {error.msg}", Location(error.filename, error.lineno or 0, error.offset or 0))
-    place: Location | None = None
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        if not is_own(frame.f_code) and not frame.f_code.co_filename.startswith("<frozen"):
-            place = Location(frame.f_code.co_filename, line)
-    found = NkiError(f"{type(error).__name__}: {error}", place)
+    place, text = raised_at(error.__traceback__), str(error)
+    found = NkiError(f"{type(error).__name__}{text and ': ' + text}", place)
     for note in getattr(error, "__notes__", ()):
-        found.add_note(note)
+        if note != f"{place}: in the kernel":
+            found.add_note(note)
     return found
+
+
+OF_THE_KERNEL = (Exception, SystemExit, GeneratorExit)
+"""What the user's Python may raise; of these, KeyboardInterrupt is nobody's error."""
 
 
 def kernel_of(module: ModuleType, name: str, path: str) -> "Kernel":
@@ -174,7 +175,7 @@ def body(console: Console, argv: Sequence[str]) -> int:
         module = compile_kernel(kernel, (), arguments, frontend=options.frontend, target=options.target, emit=emit)
     except NkiError:
         raise
-    except Exception as error:  # the kernel's own Python may raise anything
+    except OF_THE_KERNEL as error:
         raise own_error(error) from error
     if options.simulate:
         return _simulate(console, module, options.input, options.output_dir)

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import NoReturn, TextIO
 
-from nki_mlir.diagnostics import Location, NkiError
-from nki_mlir.tools.common import ArgumentParser, Console, input_is_read, run_tool
+from nki_mlir.diagnostics import NkiError
+from nki_mlir.tools.common import ArgumentParser, Console, input_is_read, open_streams, run_tool
 
 EXAMPLES = """\
   nki-run examples/add.py
@@ -80,6 +80,8 @@ def _process(script: str, arguments: Sequence[str], environment: dict[str, str])
 
 def _run(console: Console, script: str, source: str) -> int:
     """Runs a script as `__main__`; what it raises is shown as Python does, errors of kernels with their place."""
+    from nki_mlir.frontend.locations import raised_at
+
     try:
         if script == "-":
             exec(compile(source, "<stdin>", "exec"), {"__name__": "__main__", "__builtins__": __builtins__})
@@ -92,7 +94,7 @@ def _run(console: Console, script: str, source: str) -> int:
         return 1
     except NkiError as error:
         if error.location is None:
-            error.location = _place(error)
+            error.location = raised_at(_of_script(error.__traceback__))
         raise
     except Exception as error:
         if console.debug:
@@ -101,17 +103,6 @@ def _run(console: Console, script: str, source: str) -> int:
         traceback.print_exception(error, file=console.stderr)
         return 1
     return 0
-
-
-def _place(error: NkiError) -> Location | None:
-    """Returns where the script was when it called what raised an error, for errors without a place of their own."""
-    from nki_mlir.frontend.locations import is_own
-
-    found: Location | None = None
-    for frame, line in traceback.walk_tb(_of_script(error.__traceback__)):
-        if not is_own(frame.f_code):
-            found = Location(frame.f_code.co_filename, line)
-    return found
 
 
 def _of_script(trace: TracebackType | None) -> TracebackType | None:
@@ -131,6 +122,7 @@ def run(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> i
 
 def main() -> NoReturn:
     """Runs the tool as a process, which ends as a script of its own would: with what it registered for its end."""
+    open_streams()
     try:
         status = run(sys.argv[1:], sys.stdin, sys.stdout, sys.stderr)
     except BrokenPipeError:

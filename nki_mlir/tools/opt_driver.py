@@ -232,13 +232,23 @@ class NkiOpt(xDSLOptMain):
         try:
             self.apply_passes(module)
             with self.timer.measure("Print", 2 + len(self.pipeline.passes)):
-                return self.output_resulting_program(module), []
+                return self._output(module), []
         except ShrinkException:
             raise
         except Exception as error:
             errors = self.console.errors_of(self._pass_error(error))
             self._write_reproducer(errors)
             return "", errors
+
+    def _output(self, module: ModuleOp) -> str:
+        """Returns a module as the target writes it; those of xDSL check what they get by assertions."""
+        try:
+            return self.output_resulting_program(module)
+        except (AssertionError, NotImplementedError, ValueError) as error:
+            if self.args.target == "mlir":
+                raise
+            message = f"the target '{self.args.target}' cannot write this module"
+            raise NkiError(message, place_of(module.location)) from error
 
     def _parse(self, text: str, name: str, first_line: int) -> ModuleOp:
         frontend = self._frontend(name)

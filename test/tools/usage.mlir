@@ -39,3 +39,7 @@
 //      SYNTAX:error: Expected pass name here
 // SYNTAX-NEXT:  cse,,dce
 // SYNTAX-NEXT:      ^
+
+// What one of xDSL's other targets cannot write.
+// RUN: not nki-opt %S/../../examples/tour/power.mlir -t riscv-asm 2>&1 | filecheck %s --check-prefix=WRITER
+// WRITER: power.mlir:{{[0-9]+}}:1: error: the target 'riscv-asm' cannot write this module

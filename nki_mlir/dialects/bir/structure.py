@@ -23,7 +23,6 @@ from nki_mlir.dialects.forms import CompareForm
 from nki_mlir.dialects.instruction import instruction
 from nki_mlir.dialects.structure import LoopOp as SharedLoopOp
 from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
-from nki_mlir.dialects.structure import WhileOp as SharedWhileOp
 from nki_mlir.dialects.structure import (
     StorageOp,
     SymbolRegionOp,
@@ -32,6 +31,7 @@ from nki_mlir.dialects.structure import (
     verify_bounds,
     verify_variable,
 )
+from nki_mlir.dialects.structure import WhileOp as SharedWhileOp
 
 
 @irdl_op_definition

@@ -18,7 +18,6 @@ from nki_mlir.dialects.attributes import IV, RegisterType
 from nki_mlir.dialects.instruction import flag
 from nki_mlir.dialects.structure import LoopOp as SharedLoopOp
 from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
-from nki_mlir.dialects.structure import WhileOp as SharedWhileOp
 from nki_mlir.dialects.structure import (
     StorageOp,
     SymbolRegionOp,
@@ -27,6 +26,7 @@ from nki_mlir.dialects.structure import (
     verify_no_arguments,
     verify_variable,
 )
+from nki_mlir.dialects.structure import WhileOp as SharedWhileOp
 
 
 @irdl_op_definition

@@ -1,6 +1,7 @@
 """Arrays in files and as text, and nki-sim around them."""
 
 import io
+import pickle
 from pathlib import Path
 
 import ml_dtypes
@@ -10,7 +11,7 @@ from bir_programs import NUMBERS, values
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nki_mlir.diagnostics import NkiError
+from nki_mlir.diagnostics import ByteLocation, NkiError
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.simulator.files import made_input, read_npy, write_npy
 from nki_mlir.simulator.text import array_text
@@ -58,10 +59,32 @@ def test_wrong_files() -> None:
         (saved(np.zeros((2, 3), np.float64)), "'x.npy' holds float64[2, 3], expected float32[2, 3]"),
         (saved(np.zeros((2, 3), np.int32)), "'x.npy' holds int32[2, 3], expected float32[2, 3]"),
         (good.replace(b"(2, 3)", b"(9**9)"), "'x.npy' is no .npy file: "),
+        (good.replace(b"'<f4',", b"'|O', "), "'x.npy' holds object[2, 3], expected float32[2, 3]"),
+        (good.replace(b"'<f4'", b"['a']"), "'x.npy' holds ['a'][2, 3], expected float32[2, 3]"),
+        (b"\x93NUMPY\x04\x00", "'x.npy' is no .npy file: expected version 1.0, 2.0 or 3.0, found '\\x04\\x00'"),
+        (b"\x93NUMPY\x01\x00\x05\x00((", "'x.npy' is no .npy file: expected a header of 5 bytes, found 2 bytes"),
+        (
+            b"\x93NUMPY\x02\x00\0\0\0\x80",
+            "'x.npy' is no .npy file: expected a header of at most 65536 bytes, found one",
+        ),
+        (
+            b"\x93NUMPY\x01\x00\x05\x00(((((",
+            "'x.npy' is no .npy file: expected a header {'descr': …, 'fortran_order': …",
+        ),
+        (pickle.dumps(np.zeros(3)), "'x.npy' is no .npy file: expected \\x93NUMPY, found "),
     ):
         with pytest.raises(NkiError) as caught:
             read_npy(data, (2, 3), Dtype.F32, "x.npy")
         assert str(caught.value).startswith(message)
+        assert isinstance(caught.value.location, ByteLocation)
+
+
+def test_either_byte_order() -> None:
+    stream = io.BytesIO()
+    np.save(stream, np.arange(6, dtype=">f4").reshape(2, 3))
+    again = read_npy(stream.getvalue(), (2, 3), Dtype.F32, "x.npy")
+    assert again.dtype == np.float32
+    assert again.tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 @given(data=st.binary(max_size=80))
@@ -98,7 +121,7 @@ def test_arange_starts_again_after_the_last_exact_integer() -> None:
 
 
 def test_what_is_no_recipe() -> None:
-    for text in ("x.npy", "random:", "random:a", "zeros:1", "twos", "random:-1"):
+    for text in ("x.npy", "random:", "random:a", "zeros:1", "twos", "random:-1", f"random:{10**18}"):
         assert made_input(text, "x", (2,), Dtype.F32) is None
 
 

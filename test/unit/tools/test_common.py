@@ -1,6 +1,7 @@
 """The parts that all tools share."""
 
 import io
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -109,3 +110,18 @@ def test_messages():
     assert one_line("a:\n  b\n\n c") == "a: b c"
     assert closest("canonicalise", ["cse", "canonicalize"]) == "; did you mean 'canonicalize'?"
     assert closest("xyz", ["cse"]) == ""
+
+
+@pytest.mark.parametrize(
+    "redirection, message",
+    [
+        ("0<&-", "error: cannot read '-': Bad file descriptor\n"),
+        ("1>&-", "error: cannot write standard output: Bad file descriptor\n"),
+    ],
+)
+def test_closed_streams(redirection: str, message: str) -> None:
+    command = f'exec "$0" -c "from nki_mlir.tools.nki_opt import main; main()" - {redirection}'
+    done = subprocess.run(
+        ["/bin/sh", "-c", command, sys.executable], input="", capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (1, message)

@@ -82,7 +82,7 @@ def test_an_error_of_a_kernel_is_one_message_with_its_line(run):
 def test_an_error_outside_of_a_kernel_has_the_scripts_line(run):
     status, _, err, path = run("import neuronxcc.nki.language as nl\n\nnl.load(None)\n")
     assert status == 1
-    assert err.startswith(f"{path}:3: error: load: src cannot be None [operand_cannot_be_none]")
+    assert err.startswith(f"{path}:3:1: error: load: src cannot be None [operand_cannot_be_none]")
 
 
 def test_files_that_are_not_there(run, tmp_path):

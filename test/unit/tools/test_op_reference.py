@@ -40,3 +40,14 @@ def test_ops_that_stand_for_two_instructions_are_all_known() -> None:
     for name, instructions in op_reference.ALTERNATIVES.items():
         page = PAGES[f"{name.split('.')[0]}.md"].split(f"## `{name}`")[1].split("\n## ")[0]
         assert all(f"(instructions.md#{instruction})" in page for instruction in instructions)
+
+
+def test_checking(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert op_reference.main(["--check", str(tmp_path)]) == 1
+    assert not list(tmp_path.iterdir()), "nothing is written"
+    assert op_reference.main([str(tmp_path)]) == 0
+    assert op_reference.main(["--check", str(tmp_path)]) == 0
+    (tmp_path / "bir.md").write_text("old", encoding="utf-8")
+    capsys.readouterr()
+    assert op_reference.main(["--check", str(tmp_path)]) == 1
+    assert capsys.readouterr().out == f"{tmp_path / 'bir.md'} is not current\n"
