@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from types import BuiltinFunctionType, FunctionType
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from nki_mlir.frontend.errors import NKIRuntimeError, NKITypeError, NKIValueError, err_nki_api_outside_of_nki_kernel
 from nki_mlir.frontend.locations import here
@@ -137,7 +137,7 @@ class TraceContext:
             NKITypeError: the name is none.
             NKIValueError: there is no such storage, or a partition of it is larger than one of the target's memory.
         """
-        if not isinstance(cast(Any, name), str):
+        if not isinstance(name, str):
             raise NKITypeError(f"the name of a tensor must be a string, got {name!r}", rule="name")
         on_chip = space in (MemorySpace.SBUF, MemorySpace.PSUM)
         scratch = not on_chip and kind is TensorKind.INTERNAL
