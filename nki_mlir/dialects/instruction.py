@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar, cast
 
-from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, LocationAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -30,7 +30,7 @@ from xdsl.printer import Printer
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 from xdsl.utils.exceptions import VerifyException
 
-from nki_mlir.dialects import affine
+from nki_mlir.dialects import affine, rawtext
 from nki_mlir.dialects.access import Access
 from nki_mlir.dialects.affine import Expr
 from nki_mlir.dialects.attributes import (
@@ -191,9 +191,14 @@ class InstructionOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> "InstructionOp":
+        return cls.parse_at(parser, rawtext.position(parser))
+
+    @classmethod
+    def parse_at(cls, parser: Parser, at: int, location: LocationAttr | None = None) -> "InstructionOp":
+        """Parses the op from position `at` of the text, which is where its name ends; it gets the location."""
         from nki_mlir.dialects.syntax import parse_instruction
 
-        return parse_instruction(cls, parser)
+        return parse_instruction(cls, parser, at, location)
 
     def print(self, printer: Printer) -> None:
         from nki_mlir.dialects.syntax import print_instruction
@@ -557,3 +562,5 @@ def _verify_indices(label: str, indices: Sequence[SSAValue]) -> None:
             raise VerifyException(
                 f"{label} is indexed by a value of type {value.type}, not a loop variable or register"
             )
+    if len(set(indices)) < len(indices):
+        raise VerifyException(f"{label} has the same value twice among its index values, where text has it once")

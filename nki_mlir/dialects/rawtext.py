@@ -35,9 +35,10 @@ def resume(parser: AttrParser, at: int) -> None:
     parser._resume_from(at)  # pyright: ignore[reportPrivateUsage]
 
 
-def next_is(parser: AttrParser, text: str) -> bool:
-    """Whether the next token begins with `text`."""
-    return source(parser).startswith(text, position(parser))
+def next_character(parser: AttrParser) -> str:
+    """Returns the character with which the next token begins; of the end of the text an empty one."""
+    at = position(parser)
+    return source(parser)[at : at + 1]
 
 
 def value_name(printer: Printer, value: SSAValue) -> str:

@@ -14,7 +14,7 @@ import re
 from functools import cache
 from typing import Any, NamedTuple, NoReturn, TypeAlias, cast
 
-from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, LocationAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -33,13 +33,15 @@ from nki_mlir.dialects.instruction import (
     operands_of,
 )
 
-_BLANK = r"(?>(?:\s|//[^\n]*)*)"  # atomic: a comment is skipped as a whole, or its words would be read
+# No expression here holds a possessive or atomic group: Python 3.11.2 takes some of them wrong (CPython issue 101955).
+_BLANK = r"\s*(?://[^\n]*(?:\n\s*|\Z))*"  # a comment is skipped as a whole, or its words would be read
 _HEAD = re.compile(
     rf'{_BLANK}(?:on\s+(?P<engine>\w+)|(?P<word>[a-z_]\w*)(?![\w.]|\s*\()|"(?P<name>(?:[^"\\\n]|\\.)*)")'
 )
+_PLAIN_HEAD = re.compile(r'((?: [a-z_]\w*(?![\w.(]))*)(?: "([^"\\\n]*)")?(?= (?:outs|ins)\()')
 _GROUP = re.compile(rf"{_BLANK}(?P<group>outs|ins|indirection|params|when)\s*\(")
 _ROLE = rf"{_BLANK}(?:(?P<role>[a-z_]\w*)\s*=\s*)?"
-_PLACE = r"(?P<access>(?:\{[^{}]*\}\s*)?\[[^\[\]/]*+(?://[^\n]*[^\[\]/]*+)*+\]"  # a comment may hold brackets
+_PLACE = r"(?P<access>(?:\{[^{}]*\}\s*)?\[[^\[\]/]*(?://[^\n]*\n[^\[\]/]*)*\]"  # a comment may hold brackets
 _OPERAND = re.compile(
     rf"{_ROLE}(?:%(?P<storage>[\w$.-]+)\s*{_PLACE}\s*[a-z]\w*(?:\s+at\s+\d+\s+max\s+\d+)?)?"
     rf"|(?P<number>-?(?:inf|nan|\d[\w.+-]*)\s*:\s*[a-z]\w*)){_BLANK}(?P<end>[,)])"
@@ -67,6 +69,8 @@ class _Form(NamedTuple):
     required: dict[str, tuple[str, ...]]
     rest: dict[str, str | None]
     printed: frozenset[str]
+    heads: dict[str, dict[str, Attribute]]
+    """The properties for which the words before the name stand, of those heads that were read before."""
 
 
 @cache
@@ -78,6 +82,7 @@ def _form(cls: type[InstructionOp]) -> _Form:
         {g: tuple(r.name for r in roles if not r.optional and not r.variadic) for g, roles in groups.items()},
         {group: next((role.name for role in roles if role.variadic), None) for group, roles in groups.items()},
         COMMON_PROPERTIES | {*cls.FLAGS, *inline, *(role.name for role in cls.ROLES)},
+        {},
     )
 
 
@@ -90,13 +95,13 @@ class _Reader:
 
     __slots__ = ("at", "cls", "defined", "form", "parser", "properties", "text")
 
-    def __init__(self, cls: type[InstructionOp], parser: Parser) -> None:
+    def __init__(self, cls: type[InstructionOp], parser: Parser, at: int) -> None:
         self.cls = cls
         self.form = _form(cls)
         self.parser = parser
         self.defined = parser.ssa_values
         self.text = rawtext.source(parser)
-        self.at: int = rawtext.position(parser)
+        self.at: int = at
         self.properties: dict[str, Attribute] = {}
 
     def fail(self, message: str, start: int | None = None, end: int | None = None) -> NoReturn:
@@ -107,7 +112,23 @@ class _Reader:
         rawtext.fail(self.parser, message, start, end)
 
     def head(self) -> None:
-        """Reads enums, flags, engine and name."""
+        """Reads enums, flags, engine and name; the words of most heads were read before."""
+        plain = _PLAIN_HEAD.match(self.text, self.at)
+        if plain is None:
+            return self.any_head()
+        words, label = plain.groups()
+        known = self.form.heads.get(words)
+        if known is None:
+            self.any_head()
+            self.form.heads[words] = {name: held for name, held in self.properties.items() if name != "name"}
+            return None
+        self.properties = {**known}
+        if label is not None:
+            self.properties["name"] = StringAttr(label)
+        self.at = plain.end()
+        return None
+
+    def any_head(self) -> None:
         cls, text, properties, inline = self.cls, self.text, self.properties, 0
         while (match := _HEAD.match(text, self.at)) is not None:
             kind = cast(str, match.lastgroup)
@@ -339,19 +360,27 @@ def _original(text: str, names: list[str], position: int) -> int:
     return position + shift
 
 
-def parse_instruction(cls: type[Any], parser: Parser) -> Any:
-    """Reads an instruction of a class, its name being read already."""
-    reader = _Reader(cls, parser)
+def parse_instruction(cls: type[Any], parser: Parser, at: int, location: LocationAttr | None) -> Any:
+    """Reads an instruction of a class from position `at` of the text, where its name ends."""
+    reader = _Reader(cls, parser, at)
     reader.head()
     values = reader.groups()
     rawtext.resume(parser, reader.at)
     attributes: dict[str, Attribute] = {}
-    if rawtext.next_is(parser, "{"):
+    following = rawtext.next_character(parser)
+    if following == "{":
         defined = cls.get_irdl_definition().properties
         for key, value in parser.parse_optional_attr_dict().items():
             (reader.properties if key in defined else attributes)[key] = value
-    successors = parser.parse_successors() if rawtext.next_is(parser, "[") else ()
-    return cls.create(operands=values, properties=reader.properties, attributes=attributes, successors=successors)
+        following = rawtext.next_character(parser)
+    successors = parser.parse_successors() if following == "[" else ()
+    return cls.create(
+        operands=values,
+        properties=reader.properties,
+        attributes=attributes,
+        successors=successors,
+        location=location,
+    )
 
 
 def print_instruction(op: InstructionOp, printer: Printer) -> None:

@@ -136,3 +136,15 @@ bir.module m {
 
 // expected-error @+1 {{a name is expected after this character}}
 bir.module @m { % }
+
+// -----
+
+bir.module @m {
+  bir.func @f {
+    %t = bir.tensor "t" : !nki.mem<sbuf 128x512xf32>
+    bir.loop %i = 0 to 4 step 1 affine {
+      // expected-error @+1 {{'bir.memset' op dst has the same value twice among its index values, where text has it once}}
+      "bir.memset"(%t, %i, %i) <{dst = #nki.access<[0 : 128 | d0 + d1 : 1] f32>, value = #nki.imm<0.0 : f32>, engine = #nki.engine<dve>}> : (!nki.mem<sbuf 128x512xf32>, !nki.iv, !nki.iv) -> ()
+    }
+  }
+}

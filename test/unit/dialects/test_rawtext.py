@@ -17,11 +17,10 @@ def test_the_text_and_the_position_of_the_next_token() -> None:
     parser = Parser(CONTEXT, text)
     assert rawtext.source(parser) == text
     assert rawtext.position(parser) == text.index("first")
-    assert rawtext.next_is(parser, "first")
+    assert rawtext.next_character(parser) == "f"
     parser.parse_keyword("first")
     assert rawtext.position(parser) == text.index("second")
-    assert rawtext.next_is(parser, "sec")
-    assert not rawtext.next_is(parser, "first")
+    assert rawtext.next_character(parser) == "s"
 
 
 def test_the_token_stream_goes_on_where_it_is_told() -> None:
