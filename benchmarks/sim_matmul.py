@@ -3,7 +3,7 @@
     python benchmarks/sim_matmul.py [SIZE]
 
 Every 128x128 tile of lhsT and 128x512 tile of rhs is loaded by DMA for every use, products are accumulated in PSUM
-over K, and results are copied to SBUF and stored. CPU time at one BLAS thread, medians of several runs; `loops` runs
+over K, and results are copied to SBUF and stored. CPU time at one BLAS thread, medians of several rounds; `loops` runs
 the three nested loops, `unrolled` the same instructions in a row; both must give the same bits.
 """
 
@@ -22,7 +22,7 @@ from nki_mlir.dialects.nki import NKI
 from nki_mlir.simulator import simulate
 from nki_mlir.simulator.threads import one_blas_thread
 
-REPEATS = 9
+REPEATS = 15
 
 
 def _tile(size: int, m: str, n: str, k: str) -> list[str]:
@@ -91,14 +91,21 @@ def by_hand(lhs_t: np.ndarray, rhs: np.ndarray) -> np.ndarray:
     return out
 
 
-def milliseconds(run: Callable[[], object]) -> float:
-    """Returns the median CPU time of several runs."""
-    times: list[float] = []
+def rounds(runs: dict[str, Callable[[], object]], first: str) -> list[tuple[str, float, float]]:
+    """Returns (name, milliseconds of CPU time, times that of `first`), medians of several rounds.
+
+    Every round runs all of them, so that the ratios are of times that lie close together.
+    """
+    times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(REPEATS):
-        start = time.process_time()
-        run()
-        times.append(time.process_time() - start)
-    return median(times) * 1e3
+        for name, run in runs.items():
+            start = time.process_time()
+            run()
+            times[name].append(time.process_time() - start)
+    return [
+        (name, 1e3 * median(taken), median(one / other for one, other in zip(taken, times[first], strict=True)))
+        for name, taken in times.items()
+    ]
 
 
 def main() -> None:
@@ -111,17 +118,19 @@ def main() -> None:
     first = simulate(loops, inputs).outputs["out"]
     assert np.array_equal(first, simulate(unrolled, inputs).outputs["out"])
     np.testing.assert_allclose(first, expected, rtol=1e-4, atol=1e-3)
-    with one_blas_thread():
-        reference = milliseconds(lambda: np.matmul(inputs["lhsT"].T, inputs["rhs"]))
-        tiled = milliseconds(lambda: by_hand(inputs["lhsT"], inputs["rhs"]))
+    runs: dict[str, Callable[[], object]] = {
+        "numpy.matmul": lambda: np.matmul(inputs["lhsT"].T, inputs["rhs"]),
+        "tiles by hand in numpy": lambda: by_hand(inputs["lhsT"], inputs["rhs"]),
+        "loops": lambda: simulate(loops, inputs, poison=False),
+        "loops, poison": lambda: simulate(loops, inputs, poison=True),
+        "unrolled": lambda: simulate(unrolled, inputs, poison=False),
+        "unrolled, poison": lambda: simulate(unrolled, inputs, poison=True),
+    }
     print(f"fp32 matmul {size}^3, one BLAS thread, CPU time\n")
     print(f"{'':>22} {'ms':>8} {'times numpy':>12}")
-    print(f"{'numpy.matmul':>22} {reference:>8.1f} {1:>12.2f}")
-    print(f"{'tiles by hand in numpy':>22} {tiled:>8.1f} {tiled / reference:>12.2f}")
-    for name, module in (("loops", loops), ("unrolled", unrolled)):
-        for poison in (False, True):
-            taken = milliseconds(lambda: simulate(module, inputs, poison=poison))  # noqa: B023
-            print(f"{name + (', poison' if poison else ''):>22} {taken:>8.1f} {taken / reference:>12.2f}")
+    with one_blas_thread():
+        for name, taken, ratio in rounds(runs, "numpy.matmul"):
+            print(f"{name:>22} {taken:>8.1f} {ratio:>12.2f}")
 
 
 if __name__ == "__main__":

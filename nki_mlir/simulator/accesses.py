@@ -15,7 +15,7 @@ from nki_mlir.dialects import affine
 from nki_mlir.dialects.access import Access, Pair
 from nki_mlir.dialects.affine import Expr, Interval
 from nki_mlir.simulator.expressions import Slots, compiled
-from nki_mlir.simulator.memory import WHOLE, Array, Place, Storage, unsigned
+from nki_mlir.simulator.memory import WHOLE, Array, Place, Storage, Written, unsigned
 
 
 class Position(NamedTuple):
@@ -178,12 +178,12 @@ class CompiledAccess:
             return None
         return self._view(place, place.shadow, unsigned(self.size), position, self._once(position.nums))
 
-    def written(self, position: Position) -> Array:
-        """Returns the booleans that tell which of the elements matmuls wrote since the storage began."""
-        whole, dims = self.storage.written_by(self.size), self.dims
+    def written(self, position: Position) -> Written:
+        """Returns what tells which of the elements matmuls wrote since the storage began."""
+        whole, dims = self.storage.marks(self.size), self.dims
         strides = [step * whole.strides[1] for step in self.steps[:dims]] + list(self.steps[dims:])
         first = position.block * whole.strides[0] + position.partition * whole.strides[1] + position.element
-        return np.ndarray(position.nums, np.bool_, cast(Any, whole), first, tuple(strides))
+        return Written(self.storage, np.ndarray(position.nums, np.bool_, cast(Any, whole), first, tuple(strides)))
 
     def _view(
         self, place: Place, buffer: Array, dtype: "np.dtype[Any]", position: Position, nums: tuple[int, ...]

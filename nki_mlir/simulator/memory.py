@@ -40,21 +40,23 @@ class Place(NamedTuple):
 class Storage:
     """The memory behind one `bir.tensor`, or behind all those of a name that functions share."""
 
-    __slots__ = ("has_shadow", "mem", "name", "places", "written")
+    __slots__ = ("_marks", "has_shadow", "life", "mem", "name", "places")
 
     def __init__(self, name: str, mem: MemType, places: list[Place]) -> None:
         self.name = name
         self.mem = mem
         self.places = places
         self.has_shadow = any(place.shadow is not None for place in places)
-        self.written: dict[int, Array] = {}
+        self.life = 0
+        """How often the storage was made new."""
+        self._marks: dict[int, Array] = {}
 
-    def written_by(self, size: int) -> Array:
+    def marks(self, size: int) -> Array:
         """Returns the [blocks, partitions, elements of `size` bytes] booleans of what matmuls wrote since `begin`."""
-        found = self.written.get(size)
+        found = self._marks.get(size)
         if found is None:
             shape = (self.mem.blocks, self.mem.partitions, self.mem.row_bytes // size)
-            found = self.written[size] = np.zeros(shape, np.bool_)
+            found = self._marks[size] = np.zeros(shape, np.bool_)
         return found
 
     def begin(self) -> None:
@@ -63,8 +65,9 @@ class Storage:
         for place in self.places:
             if place.shadow is not None:
                 np.ndarray((rows, width), np.uint8, cast(Any, place.shadow), place.base, (place.pitch, 1)).fill(0)
-        for written in self.written.values():
-            written.fill(False)
+        self.life += 1
+        for marks in self._marks.values():
+            marks.fill(False)
 
     def array(self, shadow: bool = False) -> Array:
         """Returns the contents of a tensor in HBM in its shape, blocks first where there are several."""
@@ -74,6 +77,29 @@ class Storage:
             assert place.shadow is not None
             return place.shadow.view(unsigned(self.mem.dtype.size)).reshape(shape)
         return place.data.view(self.mem.dtype.numpy).reshape(shape)
+
+
+class Written:
+    """Which elements of one access matmuls wrote since its storage began; once that is all, nothing is looked at."""
+
+    __slots__ = ("_marks", "_storage", "_whole_in")
+
+    def __init__(self, storage: Storage, marks: Array) -> None:
+        self._storage = storage
+        self._marks = marks
+        self._whole_in = -1
+
+    def state(self) -> bool | Array:
+        """Returns True for all elements, False for none, else an array of booleans."""
+        if self._whole_in == self._storage.life or self._marks.all():
+            return True
+        return self._marks if self._marks.any() else False
+
+    def mark(self) -> None:
+        """Marks all elements as written."""
+        if self._whole_in != self._storage.life:
+            self._marks[...] = True
+            self._whole_in = self._storage.life
 
 
 def unsigned(size: int) -> "np.dtype[Any]":
@@ -147,8 +173,7 @@ class CoreMemory:
         """Returns the memory of a space as far as the function uses it."""
         found = self._chip.get(space)
         if found is None:
-            # An odd number of cache lines, so that the elements of a column do not all compete for a few of them.
-            pitch = (self._extent[space] // (2 * _LINE) + 1) * 2 * _LINE + _LINE
+            pitch = -(-self._extent[space] // _LINE) * _LINE or _LINE
             data = np.zeros(PARTITIONS * pitch, np.uint8)
             marks = np.zeros(PARTITIONS * pitch, np.uint8) if self._poison else None
             found = self._chip[space] = Place(data, marks, 0, pitch)

@@ -246,11 +246,9 @@ def _matmul(e: Evaluation) -> Run:
         return a.reshape(a.shape[0], -1).T, b.reshape(b.shape[0], -1)
 
     def run(dst: Array, stationary: Array, moving: Array, written: Any) -> None:
-        """`written`: False overwrites, True adds, an array of booleans adds where it is true and is then set."""
+        """`written`: False overwrites, True adds; else its `state` tells where to add, and `mark` that all is written."""
         a, b = factors(stationary, moving)
-        add = written
-        if written is not False and written is not True:
-            add = bool(written.all()) or (written if written.any() else False)
+        add = written if type(written) is bool else written.state()
         if add is False and exact and dst.ndim == 2:
             np.matmul(a, b, out=dst)
         else:
@@ -260,8 +258,8 @@ def _matmul(e: Evaluation) -> Run:
                 product = scratch[shape] = np.empty(shape, np.float32)
             np.matmul(a, b, out=product)
             _accumulate(dst, product.reshape(dst.shape), add, exact, write)
-        if written is not False and written is not True:
-            written[...] = True
+        if type(written) is not bool:
+            written.mark()
 
     return run
 
@@ -299,8 +297,8 @@ def _transpose_mode(e: Evaluation) -> Run:
             dst.view(np.uint16)[...] = moved.view(np.uint8)
         else:
             dst[...] = moved
-        if written is not False and written is not True:
-            written[...] = True
+        if type(written) is not bool:
+            written.mark()
 
     return run
 
