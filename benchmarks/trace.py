@@ -48,11 +48,11 @@ def measure(instructions, repeat):
     argument = np.zeros((128, 512), np.float32)
     times = {"trace": [], "beta3": [], "beta2": []}
     for _ in range(repeat):
-        start = time.process_time()
-        trace = mix.trace((argument, instructions // KINDS), {}, frontend="beta2", target=CAYMAN)
-        times["trace"].append(time.process_time() - start)
-        for frontend in ("beta3", "beta2"):
-            with collector_off():
+        with collector_off():
+            start = time.process_time()
+            trace = mix.trace((argument, instructions // KINDS), {}, frontend="beta2", target=CAYMAN)
+            times["trace"].append(time.process_time() - start)
+            for frontend in ("beta3", "beta2"):
                 start = time.process_time()
                 trace.build(frontend)
                 times[frontend].append(time.process_time() - start)

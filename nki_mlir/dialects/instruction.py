@@ -298,12 +298,8 @@ Signature: TypeAlias = tuple[object, ...]
 
 
 def _signature(op: InstructionOp, roles: Sequence[str], others: Sequence[str]) -> Signature | None:
-    """Returns the signature of an op, or None for one that is to be looked at itself.
-
-    Rules look at the column offset of an access only to see that it stays inside the storage, which is done here, and
-    at placed PSUM.
-    """
-    from nki_mlir.dialects.operands import placement_of, target_of
+    """Returns the signature of an op, or None for one that is to be looked at itself."""
+    from nki_mlir.dialects.operands import admission, placement_of, target_of
 
     properties, values = op.properties, tuple(op.operands)
     label = properties.get("name")
@@ -320,15 +316,14 @@ def _signature(op: InstructionOp, roles: Sequence[str], others: Sequence[str]) -
             return None
         storage = values[position]
         position += 1
-        mem, fields = storage.type, held.data
+        mem = storage.type
         if type(mem) is not MemType:
             return None
-        offset, block = cast(int, fields.offset), cast(int, fields.block)
-        end = (offset + held.high + 1) * fields.dtype.size
-        if offset + held.low < 0 or end > mem.row_bytes or not 0 <= block < mem.blocks:
+        placement = placement_of(storage, held.data.block)
+        form = admission(held, mem, placement)
+        if form is None:
             return None
-        placement = placement_of(storage, block)
-        found += held if placement is not None and mem.space is MemorySpace.PSUM else held.form, mem, placement
+        found += form, mem, placement
     if position != len(values):
         return None
     found += map(properties.get, others)

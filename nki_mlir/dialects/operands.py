@@ -13,6 +13,7 @@ from nki_mlir.dialects.attributes import ArchAttr, ExprAttr, Immediate, MemType,
 from nki_mlir.dialects.instruction import InstructionOp, Use, operands_of
 from nki_mlir.dialects.structure import LoopOp, StorageOp
 from nki_mlir.isa.dtypes import Dtype
+from nki_mlir.isa.enums import MemorySpace
 from nki_mlir.isa.operands import Operand, Operands
 from nki_mlir.isa.target import Target
 
@@ -49,6 +50,19 @@ def placement_of(storage: SSAValue, block: Expr) -> Placement | None:
     """Returns where a block of a storage is placed; None while it is not, or while the block is not constant."""
     owner = storage.owner
     return owner.placement(block) if isinstance(owner, StorageOp) and isinstance(block, int) else None
+
+
+def admission(access: Access, mem: MemType, placement: Placement | None) -> object | None:
+    """Returns what rules see of an access without index values beside `mem` and `placement`: accesses that share all
+    three are legal in the same instructions. None for one that leaves its storage, which a rule has to tell.
+
+    Rules look at the column offset only to see that it stays inside the row, which is done here, and at placed PSUM.
+    """
+    fields: Any = access.data
+    end = (fields.offset + access.high + 1) * fields.dtype.size
+    if fields.offset + access.low < 0 or end > mem.row_bytes or not 0 <= fields.block < mem.blocks:
+        return None
+    return access if placement is not None and mem.space is MemorySpace.PSUM else access.form
 
 
 def rule_operands(op: InstructionOp, uses: Iterable[Use] | None = None) -> Operands:

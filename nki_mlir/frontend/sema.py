@@ -9,7 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from nki_mlir.dialects.affine import LARGEST, Interval
-from nki_mlir.dialects.operands import figures
+from nki_mlir.dialects.operands import admission, figures
 from nki_mlir.frontend.errors import KernelError, NKITypeError, NKIValueError, err_local_variable_used_out_of_scope
 from nki_mlir.frontend.locations import here
 from nki_mlir.frontend.masks import AxisLimit, axis_limits, check_bounds, guards, restrict
@@ -159,16 +159,11 @@ class Sema:
             scope = allocation.scope
             if scope is not None and not scope.instance.open:
                 raise err_local_variable_used_out_of_scope(tile.label)
-            signature += (role, mem, access.form)
-            # Rules look at the column offset only to see that it stays inside the row, and at placed PSUM.
-            if variables or allocation.place is not None:
+            form = None if variables else admission(access, mem, allocation.place)
+            if form is None:
                 outside = True
             else:
-                fields: Any = access.data
-                if fields.offset + access.low < 0 or (
-                    (fields.offset + access.high + 1) * fields.dtype.size > mem.row_bytes
-                ):
-                    outside = True
+                signature += (role, mem, allocation.place, form)
         signature += given.items()
         key = tuple(signature)
         descriptor = INSTRUCTIONS[isa]
