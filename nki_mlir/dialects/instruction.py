@@ -44,7 +44,6 @@ from nki_mlir.dialects.attributes import (
     RegisterAttr,
     RegisterType,
 )
-from nki_mlir.isa.enums import MemorySpace
 from nki_mlir.isa.instructions.base import Instruction
 
 GROUPS = ("outs", "ins", "indirection", "params")

@@ -246,7 +246,7 @@ def _matmul(e: Evaluation) -> Run:
         return a.reshape(a.shape[0], -1).T, b.reshape(b.shape[0], -1)
 
     def run(dst: Array, stationary: Array, moving: Array, written: Any) -> None:
-        """`written`: False overwrites, True adds; else its `state` tells where to add and `mark` that all is written."""
+        """`written`: False overwrites, True adds; else `state` tells where to add and `mark` that all is written."""
         a, b = factors(stationary, moving)
         add = written if type(written) is bool else written.state()
         if add is False and exact and dst.ndim == 2:
