@@ -22,8 +22,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
 from nki_mlir.dialects import get_all_dialects
+from nki_mlir.dialects.verifier import verify_module
 from nki_mlir.tools.mlir_parser import parse_mlir
-from nki_mlir.tools.mlir_verifier import verify_module
 
 GOALS = {"parse": 60.0, "print": 20.0, "verify": 40.0, "memory": 2048.0}
 """Microseconds and bytes an instruction."""

@@ -48,6 +48,21 @@ class NkiError(Exception):
         self.rule = rule
 
 
+def internal_error(error: BaseException, place: Location | None = None, doing: str = "") -> NkiError:
+    """Returns the message for an exception that nobody foresaw; the traceback is for `--debug`."""
+    text = " ".join(str(error).split())
+    return NkiError(
+        f"internal error{doing and ' ' + doing}: {type(error).__name__}{text and ': ' + text}"
+        " (--debug shows the traceback)",
+        place,
+    )
+
+
+def one_line(text: str) -> str:
+    """Joins a message of several lines, as xDSL has them."""
+    return " ".join(part for line in text.splitlines() if (part := line.strip()))
+
+
 def _line(location: Location) -> str:
     """Returns a line of a source file; of ordinary files only, since the name may come from the input."""
     if location.file in linecache.cache or ("\0" not in location.file and os.path.isfile(location.file)):

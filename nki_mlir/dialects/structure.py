@@ -22,6 +22,7 @@ from nki_mlir.dialects.attributes import (
     RegisterType,
     TensorKindAttr,
 )
+from nki_mlir.dialects.dominance import verify_dominance
 from nki_mlir.isa.enums import LoopKind, MemorySpace, TensorKind
 from nki_mlir.isa.target import TARGETS, Target
 
@@ -419,3 +420,11 @@ class SymbolRegionOp(IRDLOperation):
             printer.print_attr_dict(shown)
         printer.print_string(" ")
         printer.print_region(self.body, print_empty_block=False)
+
+
+class FunctionOp(SymbolRegionOp):
+    """Base of functions and kernels, which see no value from outside of them."""
+
+    def verify_(self) -> None:
+        super().verify_()
+        verify_dominance(self)

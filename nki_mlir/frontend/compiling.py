@@ -42,5 +42,15 @@ def compile_kernel(
         module = lowered(trace, chosen, trace.target)
     else:
         module = trace.build(chosen)
-    module.verify()
+    _verify(module)
     return module
+
+
+def _verify(module: "ModuleOp") -> None:
+    """Raises the first error of a module at its place in the kernel; the group of all of them is its cause."""
+    from nki_mlir.dialects.verifier import verify_module
+
+    try:
+        verify_module(module)
+    except ExceptionGroup as found:
+        raise found.exceptions[0] from found

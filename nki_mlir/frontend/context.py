@@ -6,6 +6,7 @@ from contextvars import ContextVar, Token
 from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from nki_mlir.dialects.structure import PARTITIONS
 from nki_mlir.frontend.errors import NKIRuntimeError, NKITypeError, NKIValueError, err_nki_api_outside_of_nki_kernel
 from nki_mlir.frontend.locations import here
 from nki_mlir.frontend.naming import Names, variable_name
@@ -169,10 +170,19 @@ class TraceContext:
     def _check_size(self, storage: Allocation) -> None:
         size, space = storage.mem.row_bytes, storage.mem.space
         target = self.target
+        partition, address = storage.place or (0, 0)
         limit = target.psum_partition_bytes if space is MemorySpace.PSUM else target.sbuf_partition_bytes
-        if size > limit:
+        if address + size > limit:
+            where = f" from byte {address}" if address else ""
             raise NKIValueError(
-                f"tensor {storage.name}: {size} bytes a partition do not fit in the {limit} of {space}", rule="X-FMAX"
+                f"tensor {storage.name}: {size} bytes a partition{where} do not fit in the {limit} of {space}",
+                rule="X-FMAX",
+            )
+        if partition + storage.mem.partitions > PARTITIONS:
+            raise NKIValueError(
+                f"tensor {storage.name}: {storage.mem.partitions} partitions from partition {partition} do not fit in"
+                f" the {PARTITIONS} of {space}",
+                rule="X-PMAX",
             )
 
     def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

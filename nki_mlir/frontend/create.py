@@ -9,9 +9,12 @@ from nki_mlir.frontend.errors import (
     NKIValueError,
     err_hbm_tensor_with_init_value_not_supported,
     err_num_partition_exceed_arch_limit,
+    err_unexpected_type_of_operand,
     err_unsupported_dtype_value,
+    shown,
 )
-from nki_mlir.frontend.symbolic import concretise
+from nki_mlir.frontend.functions_operands import is_number
+from nki_mlir.frontend.symbolic import Pred, Sym, concretise
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import MemorySpace
 
@@ -45,7 +48,7 @@ def sizes(api: str, shape: Any) -> tuple[int, ...]:
     try:
         found = tuple(concretise(size) for size in given)
     except TypeError:
-        raise NKIValueError(f"{api}: shape must be a tuple of integers, got {shape!r}", rule="shape") from None
+        raise NKIValueError(f"{api}: shape must be a tuple of integers, got {shown(shape)}", rule="shape") from None
     if not found or any(size < 1 for size in found):
         raise NKIValueError(f"{api}: shape {found} must have positive sizes", rule="shape")
     return found
@@ -64,11 +67,12 @@ def create(
 
     Raises:
         NKIValueError: more than 128 partitions, one dimension on chip, or an impossible shape or type.
-        NKITypeError: `buffer` is no memory.
+        NKITypeError: `buffer` is no memory, or `address` no pair of integers.
     """
     found = sizes(api, shape)
     if not isinstance(buffer, MemorySpace):
-        raise NKITypeError(f"{api}: buffer must be one of nl's memories, got {buffer!r}", rule="unsupported_memory")
+        message = f"{api}: buffer must be one of nl's memories, got {shown(buffer)}"
+        raise NKITypeError(message, rule="unsupported_memory")
     if buffer in ON_CHIP:
         if len(found) - partition_dim < 2:
             raise NKIValueError(
@@ -77,7 +81,18 @@ def create(
             )
         if found[partition_dim] > 128:
             raise err_num_partition_exceed_arch_limit(api, found[partition_dim], 128)
-    return nki_ctx().allocate(found, element_type(dtype), buffer, name=name, partition_dim=partition_dim, place=address)
+    place = None if address is None else _place(api, address)
+    return nki_ctx().allocate(found, element_type(dtype), buffer, name=name, partition_dim=partition_dim, place=place)
+
+
+def _place(api: str, address: Any) -> tuple[int, int]:
+    given: Any = address
+    pair: list[Any] = list(given) if isinstance(address, list | tuple) else []
+    if len(pair) != 2 or not all(isinstance(figure, int) and figure >= 0 for figure in pair):
+        raise NKITypeError(
+            f"{api}: address must be (first partition, byte address), got {shown(given)}", rule="address"
+        )
+    return pair[0], pair[1]
 
 
 def filled(api: str, shape: Any, value: Any, dtype: Any, buffer: Any, name: str = "", partition_dim: int = 0) -> Any:
@@ -85,7 +100,10 @@ def filled(api: str, shape: Any, value: Any, dtype: Any, buffer: Any, name: str 
 
     Raises:
         NKISyntaxError: the tensor is in HBM.
+        NKITypeError: the value is no number.
     """
+    if not (is_number(value) or isinstance(value, Sym | Pred)):
+        raise err_unexpected_type_of_operand(api, "fill_value", value, "a number")
     if isinstance(buffer, MemorySpace) and buffer not in ON_CHIP:
         raise err_hbm_tensor_with_init_value_not_supported(api)
     tensor = create(api, shape, dtype, buffer, name, None, partition_dim)

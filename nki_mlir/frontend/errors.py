@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from nki_mlir.diagnostics import NkiError
 
 Names = str | Iterable[str]
+_LONGEST_VALUE = 80
 
 
 class KernelError(NkiError):
@@ -46,6 +47,15 @@ class NKINotImplementedError(KernelError, NotImplementedError):
 
 def _listed(names: Names) -> str:
     return names if isinstance(names, str) else ", ".join(str(name) for name in names)
+
+
+def shown(value: object) -> str:
+    """Returns how messages show a value that somebody passed: on one line, and no more of it than tells what it is."""
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # an integer of more digits than Python prints
+        return f"a large {type(value).__name__}"
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
 
 def _shape(shape: Sequence[int]) -> str:
@@ -167,7 +177,7 @@ def err_supported_operand_dtype(api: str, operand: str, dtype: object, supported
 
 
 def err_unsupported_dtype_value(dtype: object) -> NKIValueError:
-    return NKIValueError(f"{dtype!r} is not a dtype of NKI", rule="unsupported_dtype_value")
+    return NKIValueError(f"{shown(dtype)} is not a dtype of NKI", rule="unsupported_dtype_value")
 
 
 def err_unsupported_args(api: str, names: Names) -> NKITypeError:

@@ -6,7 +6,7 @@ Source: NKI ISA reference, §3.6.
 from collections.abc import Sequence
 from typing import Any
 
-from nki_mlir.frontend.create import sizes
+from nki_mlir.frontend.create import element_type, sizes
 from nki_mlir.frontend.errors import err_exceed_max_supported_dimension, err_unsupported_memory
 from nki_mlir.frontend.functions import (
     Mask,
@@ -97,7 +97,7 @@ def load_transposed(api: str, src: Any, dtype: Any = None, mask: Mask = True) ->
 def identity(api: str, size: int, dtype: Any) -> Tile:
     """Returns a tile with ones on the diagonal and zeros elsewhere."""
     (size,) = sizes(api, [size])
-    kind = result_type(dtype)
+    kind = element_type(dtype)
     ones = constant(api, (size, size), 1 if kind.is_integer else 1.0, kind)
     result = fresh(api, (size, size), kind)
     sema().affine_select(result, ((1, size),), 0, -1, ones, 0.0, AluOp.IS_EQUAL)

@@ -8,12 +8,14 @@ from nki_mlir.diagnostics import NkiError
 from nki_mlir.frontend.context import nki_ctx_or_none
 from nki_mlir.frontend.errors import (
     NKISyntaxError,
+    NKIValueError,
     err_operand_cannot_be_none,
     err_unexpected_type_of_operand,
 )
+from nki_mlir.frontend.integers import integer
 from nki_mlir.frontend.sema import Number, Operandish, number
 from nki_mlir.frontend.storage import Tile
-from nki_mlir.frontend.symbolic import Sym, concretise
+from nki_mlir.frontend.symbolic import Sym
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import Published
 from nki_mlir.isa.target import Target, default_target
@@ -49,7 +51,24 @@ def operand_of(api: str, operand: str, value: Any) -> Operandish:
 
 def is_number(value: Any) -> bool:
     """Whether an operand is one number: of Python, of numpy, or an array without dimensions."""
-    return isinstance(value, int | float) or (hasattr(value, "item") and getattr(value, "ndim", 0) == 0)
+    if isinstance(value, int | float):
+        return True
+    return hasattr(value, "item") and getattr(value, "ndim", 0) == 0 and isinstance(value.item(), int | float)
+
+
+def real(api: str, parameter: str, value: Any) -> float:
+    """Returns a parameter that must be one number, known while the kernel is traced.
+
+    Raises:
+        NKITypeError: it is something else.
+        NKIValueError: it is an integer beyond all floating-point numbers.
+    """
+    if not (is_number(value) or isinstance(value, Sym)):
+        raise err_unexpected_type_of_operand(api, parameter, value, "a number")
+    try:
+        return float(value)
+    except OverflowError:
+        raise NKIValueError(f"{api}: {parameter} is too large", rule="immediate") from None
 
 
 @cache
@@ -114,7 +133,7 @@ def free_axes(api: str, axis: Any, rank: int) -> list[int]:
         NKISyntaxError: there is none, one is the partition axis, or one does not exist.
     """
     given: Any = axis
-    numbers = [concretise(a) for a in (given if isinstance(axis, list | tuple) else [given])]
+    numbers = [integer(api, "axis", a) for a in (given if isinstance(axis, list | tuple) else [given])]
     axes = sorted({number % rank if -rank <= number < rank else number for number in numbers})
     if not axes:
         raise NKISyntaxError(f"{api}: Empty axis not supported", rule="axis")

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from nki_mlir.frontend.errors import NKIValueError
 from nki_mlir.frontend.functions import (
     Mask,
     Shape,
@@ -18,7 +19,7 @@ from nki_mlir.frontend.functions import (
     sema,
 )
 from nki_mlir.frontend.functions_elementwise import activated, binary, combined, reciprocal
-from nki_mlir.frontend.functions_operands import free_axes
+from nki_mlir.frontend.functions_operands import free_axes, real
 from nki_mlir.frontend.masks import axis_limits
 from nki_mlir.frontend.storage import Tile
 from nki_mlir.frontend.symbolic import Pred
@@ -142,12 +143,20 @@ def exponentials(api: str, data: Tile, bias: Tile, mask: Mask) -> tuple[Tile, Ti
 def rms_norm(
     api: str, x: Any, w: Any, axis: Any, n: Any, epsilon: float = 1e-6, dtype: Any = None, mask: Mask = True
 ) -> Tile:
-    """Returns x / sqrt(sum(x * x) / n + epsilon) * w; the sum runs over the free axes `axis`."""
+    """Returns x / sqrt(sum(x * x) / n + epsilon) * w; the sum runs over the free axes `axis`.
+
+    Raises:
+        NKITypeError: n or epsilon is no number.
+        NKIValueError: n is 0.
+    """
     data = on_chip(api, "x", x)
+    count, least = real(api, "n", n), real(api, "epsilon", epsilon)
+    if count == 0:
+        raise NKIValueError(f"{api}: n cannot be 0", rule="rms_norm")
     axes = free_axes(api, axis, data.ndim)
     square = activated(api, ActivationFunction.SQUARE, data, Dtype.F32, mask)
     total = reduced(api, AluOp.ADD, square, axes, Dtype.F32, mask, keepdims=True)
-    size = combined(api, total, AluOp.MULT, 1.0 / float(n), AluOp.ADD, float(epsilon))
+    size = combined(api, total, AluOp.MULT, 1.0 / count, AluOp.ADD, least)
     inverse = activated(api, ActivationFunction.RSQRT, size, Dtype.F32)
     scaled = binary(api, AluOp.MULT, data, inverse, Dtype.F32, mask)
     return binary(api, AluOp.MULT, scaled, w, result_type(dtype, data), mask)

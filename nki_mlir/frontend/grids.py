@@ -9,7 +9,8 @@ Source: NKI ISA reference, §3.4 and §3.7.
 from collections.abc import Iterator
 from typing import Any
 
-from nki_mlir.frontend.errors import err_tensor_index_not_supported
+from nki_mlir.frontend.errors import err_tensor_index_not_supported, shown
+from nki_mlir.frontend.integers import index, integer
 from nki_mlir.frontend.symbolic import Axis, Sym, concretise, settled
 
 _PARTS = "pxyzw"
@@ -21,15 +22,18 @@ def arange(start: Any, stop: Any = None, step: Any = 1) -> Sym:
     The bounds may be symbolic if their difference is a number.
 
     Raises:
-        NKISyntaxError: the range is empty.
+        NKISyntaxError: the range is empty, or its step is 0.
+        NKITypeError: a bound is no integer.
     """
     if stop is None:
         start, stop = 0, start
-    return _span(start, stop, step, -1, 1, placed=False)
+    return _span("arange", start, stop, step, -1, 1, placed=False)
 
 
-def _span(start: Any, stop: Any, step: Any, position: int, rank: int, *, placed: bool) -> Sym:
-    step = concretise(step)
+def _span(api: str, start: Any, stop: Any, step: Any, position: int, rank: int, *, placed: bool) -> Sym:
+    start, stop, step = index(api, "start", start), index(api, "stop", stop), integer(api, "step", step)
+    if step == 0:
+        raise err_tensor_index_not_supported(f"({start!r}, {stop!r}, 0)", "the step of an index is 0")
     size = concretise(settled(-((start - stop) // step)))
     if size <= 0:
         raise err_tensor_index_not_supported(f"({start!r}, {stop!r}, {step!r})", "the range of an index is empty")
@@ -93,12 +97,12 @@ class MgridBuilder:
         for place, ends in enumerate(keys):
             if not isinstance(ends, slice) or keys[place].stop is None or isinstance(keys[place].step, complex):
                 raise err_tensor_index_not_supported(
-                    repr(keys[place]), "mgrid takes slices with an end and an integer step"
+                    shown(keys[place]), "mgrid takes slices with an end and an integer step"
                 )
             item = keys[place]
             start = 0 if item.start is None else item.start
             step = 1 if item.step is None else item.step
-            axes.append(_span(start, item.stop, step, place - len(keys), len(keys), placed=True))
+            axes.append(_span("mgrid", start, item.stop, step, place - len(keys), len(keys), placed=True))
         if len(axes) == 1:
             return SingleGrid(axes[0].const, axes[0].terms)
         return MultiGrid(tuple(axes))

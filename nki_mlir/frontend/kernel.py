@@ -2,6 +2,7 @@
 
 import gc
 import inspect
+import operator
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,8 +15,16 @@ from nki_mlir.frontend import loops
 from nki_mlir.frontend.arguments import Path, bind_input, map_arrays, outputs_of
 from nki_mlir.frontend.builder import Program
 from nki_mlir.frontend.context import TraceContext, nki_ctx_or_none
-from nki_mlir.frontend.errors import KernelError, NKIRuntimeError, NKIValueError, err_nested_kernel_with_spmd_grid
-from nki_mlir.frontend.locations import entry, raised_at
+from nki_mlir.frontend.errors import (
+    KernelError,
+    NKIRuntimeError,
+    NKITypeError,
+    NKIValueError,
+    err_nested_kernel_with_spmd_grid,
+    err_unexpected_type_of_operand,
+    shown,
+)
+from nki_mlir.frontend.locations import entry, here, innermost, raised_at
 from nki_mlir.frontend.options import CompileOpts
 from nki_mlir.frontend.records import expand
 from nki_mlir.frontend.storage import Allocation, Tile
@@ -122,7 +131,26 @@ class Kernel:
         return type(self)(**(held | changes))
 
     def __getitem__(self, grid: Any) -> "Kernel":
-        return self.copy_kernel(grid=grid if isinstance(grid, tuple) else (grid,))
+        """Returns the kernel with a launch grid: the number of programs along each axis.
+
+        Raises:
+            NKITypeError: an axis is no integer.
+            NKIValueError: the grid is not one that this generation of the API has.
+        """
+        given: Any = grid
+        axes: tuple[Any, ...] = given if isinstance(grid, tuple) else (given,)
+        try:
+            sizes = [operator.index(axis) for axis in axes]
+        except TypeError:
+            message = f"the launch grid must be integers, got {', '.join(shown(axis) for axis in axes)}"
+            raise NKITypeError(message, innermost(here()), rule="grid") from None
+        if any(size < 1 for size in sizes):
+            message = f"the launch grid {sizes} must have positive sizes"
+            raise NKIValueError(message, innermost(here()), rule="grid")
+        if not self.generation.any_grid and sizes not in ([], [1], [2]):
+            message = f"the launch grid is {sizes}; it must be one number, 1 or 2 logical cores"
+            raise NKIValueError(message, innermost(here()), rule="grid")
+        return self.copy_kernel(grid=axes)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else self.copy_kernel(func=self.func.__get__(instance, owner))
@@ -159,7 +187,7 @@ class Kernel:
         return trace
 
     def _trace(self, args: Sequence[Any], kwargs: Mapping[str, Any], target: Target, rolling: bool) -> Trace:
-        grid = self._grid(target)
+        grid = tuple(operator.index(axis) for axis in self.grid)
         cores = 1 if self.generation.any_grid else (grid[0] if grid else 1)
         programs: list[Program] = []
         shared: list[Allocation] = []
@@ -186,21 +214,6 @@ class Kernel:
                 result, inputs = run.result, run.inputs
                 shared = shared or context.hbm.made
         return Trace(self.func_name, target, programs, result, inputs)
-
-    def _grid(self, target: Target) -> tuple[int, ...]:
-        """Returns the sizes of the grid's axes.
-
-        Raises:
-            NKIValueError: the grid is not one that this generation of the API has.
-        """
-        sizes = tuple(int(size) for size in self.grid)
-        if any(size < 1 for size in sizes):
-            raise NKIValueError(f"the launch grid {list(sizes)} must have positive sizes", rule="grid")
-        if not self.generation.any_grid and sizes not in ((), (1,), (2,)):
-            raise NKIValueError(
-                f"the launch grid is {list(sizes)}; it must be one number, 1 or 2 logical cores", rule="grid"
-            )
-        return sizes
 
     def _check(self, rolled: Trace, unrolled: Trace) -> None:
         """Compares the rolled trace, expanded, with the unrolled one.
@@ -243,6 +256,19 @@ class Kernel:
         named = parse_target(target) if isinstance(target, str) else target
         trace = self.trace(args, given, frontend=chosen_frontend(frontend), target=named)
         return execute(self, trace, args, given, frontend=chosen_frontend(frontend), poison=poison)
+
+
+def checked_function(api: str, function: Any) -> Callable[..., Any]:
+    """Returns what a kernel is to be made of.
+
+    Raises:
+        NKITypeError: it is no function.
+    """
+    if callable(function) and not isinstance(function, type):
+        return function
+    error = err_unexpected_type_of_operand(api, "the kernel", function, "a function")
+    error.location = innermost(here())
+    raise error
 
 
 class _Run:

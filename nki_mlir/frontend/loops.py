@@ -9,7 +9,6 @@ Plain integers are yielded where a loop cannot be rolled: outside of a `for` sta
 comprehensions), in a generator of the user's, without source, and after three pieces of one iteration in a row.
 """
 
-import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
@@ -17,14 +16,13 @@ from types import CodeType, TracebackType
 from typing import Any, Self
 
 from nki_mlir.frontend.carried import Snapshot
-from nki_mlir.frontend.errors import NKIValueError
+from nki_mlir.frontend.integers import MOST_ITERATIONS, bounds_of, too_many_iterations, trip_count
 from nki_mlir.frontend.records import Loop, LoopInstance, Recorder
 from nki_mlir.frontend.statements import for_statement
 from nki_mlir.frontend.symbolic import Sym, Var
 
 AFFINE, SEQUENTIAL, STATIC, PROGRAM = "affine", "sequential", "static", "program"
 
-MOST_ITERATIONS = 25_000_000
 _PATIENCE = 3
 """Pieces of one iteration in a row after which the rest of a loop is unrolled."""
 
@@ -62,7 +60,7 @@ class KernelRange:
     def __init__(self, recorder: Recorder, kind: str, *bounds: Any) -> None:
         self.recorder = recorder
         self.kind = kind
-        self.values = range(*(operator.index(bound) for bound in bounds))
+        self.values = bounds_of(f"{kind}_range", bounds)
 
     def __iter__(self) -> Iterator[Any]:
         # The iterator must be reachable by the loop statement alone: then Python closes it the moment the loop ends.
@@ -92,23 +90,16 @@ class KernelRange:
         return f"{self.kind}_range({self.values.start}, {self.values.stop}, {self.values.step})"
 
 
-def trip_count(values: range) -> int:
-    """Returns the length of a range, which `len` does not give beyond 63 bits."""
-    return max(0, -((values.start - values.stop) // values.step))
-
-
 def check_count(recorder: Recorder, values: range) -> None:
     """Checks that a loop which is to be unrolled does not run for ever, those around it considered.
 
     Raises:
-        NKIValueError: it has more iterations than a kernel may have instructions. Source: BIR reference, §6.13.
+        NKIValueError: it has more iterations than a kernel may have instructions.
     """
     around = [trip_count(loop.instance.values) for loop in recorder.loops if loop.var is None]
     iterations = prod([*around, trip_count(values)])
     if iterations > MOST_ITERATIONS:
-        raise NKIValueError(
-            f"unrolling gives {iterations} iterations, at most {MOST_ITERATIONS} are allowed", rule="loop"
-        )
+        raise too_many_iterations(iterations)
 
 
 def failed_loops(recorder: Recorder, traceback: TracebackType | None) -> list[Loop]:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, NamedTuple, Protocol
 
+from nki_mlir.frontend import integers
 from nki_mlir.frontend.errors import (
     NKIIndexError,
     err_1d_arange_not_supported,
@@ -76,8 +77,8 @@ class Span:
     __slots__ = ("size", "start")
 
     def __init__(self, start: Index, size: Any) -> None:
-        self.start = start
-        self.size = concretise(size)
+        self.start = integers.index("ds", "start", start)
+        self.size = integers.integer("ds", "size", size)
 
     def __repr__(self) -> str:
         return f"ds({self.start!r}, {self.size})"

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nki_mlir.frontend.errors import NKITypeError
-from nki_mlir.frontend.kernel import Kernel
+from nki_mlir.frontend.kernel import Kernel, checked_function
 from nki_mlir.frontend.options import CompileOpts
 from nki_mlir.nki.tensor import CURRENT
 
@@ -16,14 +16,14 @@ def jit(func: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Makes a kernel of a function; `@nki.jit` and `@nki.jit(...)`.
 
     Raises:
-        NKITypeError: an option that the API does not have.
+        NKITypeError: an option that the API does not have, or no function.
     """
     unknown = sorted(options.keys() - IGNORED)
     if unknown:
         raise NKITypeError(f"nki.jit has no option {', '.join(unknown)}", rule="unsupported_args")
 
     def make(function: Callable[..., Any]) -> Kernel:
-        return Kernel(function, CURRENT, CompileOpts())
+        return Kernel(checked_function("nki.jit", function), CURRENT, CompileOpts())
 
     return make if func is None else make(func)
 
@@ -43,4 +43,4 @@ class Simulation:
 
 def simulate(kernel: Any) -> Simulation:
     """Returns the kernel as a function of numpy (or torch, or JAX) arrays that runs on the simulator."""
-    return Simulation(kernel if isinstance(kernel, Kernel) else jit(kernel))
+    return Simulation(kernel if isinstance(kernel, Kernel) else jit(checked_function("nki.simulate", kernel)))

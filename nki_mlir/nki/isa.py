@@ -11,7 +11,6 @@ from nki_mlir.dialects.affine import LARGEST
 from nki_mlir.frontend.context import mark_nki_functions, nki_ctx
 from nki_mlir.frontend.errors import NKISyntaxError, NKITypeError, err_unexpected_type_of_operand
 from nki_mlir.frontend.functions_operands import (
-    current_target,
     operand_of,
     optional,
     pair,
@@ -21,6 +20,7 @@ from nki_mlir.frontend.functions_operands import (
     token,
 )
 from nki_mlir.frontend.sema import NkiValidationError, Sema
+from nki_mlir.frontend.shared_api import get_nc_version, nc_version, oob_mode
 from nki_mlir.frontend.symbolic import concretise
 from nki_mlir.frontend.unsupported import refusing
 from nki_mlir.isa import enums
@@ -58,26 +58,11 @@ class dge_mode(IntEnum):
     none = 3
 
 
-class oob_mode(IntEnum):
-    """What an indirect access out of bounds does."""
-
-    error = 0
-    skip = 1
-
-
 class matmul_perf_mode(Enum):
     """How the Tensor engine reads its inputs."""
 
     none = "none"
     double_row = "double_row"
-
-
-class nc_version(IntEnum):
-    """Hardware generations."""
-
-    gen2 = 2
-    gen3 = 3
-    gen4 = 4
 
 
 class NkiInstruction:
@@ -97,15 +82,11 @@ __all__ = [
     "NkiValidationError",
     "dge_mode",
     "engine",
+    "get_nc_version",
     "nc_version",
     "oob_mode",
     "reduce_cmd",
 ]
-
-
-def get_nc_version() -> nc_version:
-    """Returns the generation that the kernel is traced for, outside of a kernel the default one."""
-    return nc_version(current_target().version)
 
 
 def _sema() -> Sema:

@@ -16,8 +16,10 @@ from nki_mlir.frontend.errors import (
     err_unsupported_memory,
 )
 from nki_mlir.frontend.functions import assign, on_chip
-from nki_mlir.frontend.functions_operands import TileSize, tile_of
+from nki_mlir.frontend.functions_operands import tile_of
 from nki_mlir.frontend.functions_table import BINARY, REDUCTIONS, Function, named, unary_function
+from nki_mlir.frontend.integers import MOST_ITERATIONS, bounds_of, integer, too_many_iterations, trip_count
+from nki_mlir.frontend.shared_api import hbm, private_hbm, program_ndim, psum, sbuf, shared_hbm, tile_size
 from nki_mlir.frontend.subscripts import Span as ds
 from nki_mlir.frontend.unsupported import refusing
 from nki_mlir.isa.enums import AluOp, MemorySpace
@@ -32,10 +34,20 @@ float8_e8m0fnu = "float8_e8m0fnu"
 float8_e5m2_x4, float8_e4m3fn_x4, float4_e2m1fn_x4 = "float8_e5m2_x4", "float8_e4m3fn_x4", "float4_e2m1fn_x4"
 
 MemoryRegion = MemorySpace
-sbuf, psum = MemorySpace.SBUF, MemorySpace.PSUM
-hbm, private_hbm, shared_hbm = MemorySpace.PRIVATE_HBM, MemorySpace.PRIVATE_HBM, MemorySpace.SHARED_HBM
 
-__all__ = ["MemoryRegion", "ds", "ndarray", "no_reorder", "tile_size"]
+__all__ = [
+    "MemoryRegion",
+    "ds",
+    "hbm",
+    "ndarray",
+    "no_reorder",
+    "private_hbm",
+    "program_ndim",
+    "psum",
+    "sbuf",
+    "shared_hbm",
+    "tile_size",
+]
 
 
 def is_sbuf(buffer: Any) -> bool:
@@ -55,7 +67,7 @@ def is_hbm(buffer: Any) -> bool:
 
 def is_on_chip(buffer: Any) -> bool:
     """Whether a buffer is on chip."""
-    return buffer in (sbuf, psum)
+    return is_sbuf(buffer) or is_psum(buffer)
 
 
 # Creation -------------------------------------------------------------------------------------------------------
@@ -85,33 +97,47 @@ def full(shape: Sequence[int], fill_value: Any, dtype: Any, buffer: Any = sbuf, 
 
 def zeros_like(x: Any, dtype: Any = None, buffer: Any = None, name: str = "") -> Any:
     """Returns zeros with the shape of x."""
-    return filled("zeros_like", x.shape, 0, dtype or x.dtype, buffer or x.buffer, name)
+    tile = tile_of("zeros_like", "x", x)
+    kind, space = tile.dtype if dtype is None else dtype, tile.buffer if buffer is None else buffer
+    return filled("zeros_like", tile.shape, 0, kind, space, name)
 
 
 def empty_like(x: Any, dtype: Any = None, buffer: Any = None, name: str = "") -> Any:
     """Returns an undefined tensor with the shape of x."""
-    return create("empty_like", x.shape, dtype or x.dtype, buffer or x.buffer, name)
+    tile = tile_of("empty_like", "x", x)
+    kind, space = tile.dtype if dtype is None else dtype, tile.buffer if buffer is None else buffer
+    return create("empty_like", tile.shape, kind, space, name)
 
-
-# Sizes of the hardware ------------------------------------------------------------------------------------------
-
-
-tile_size = TileSize()
 
 # Loops and programs ---------------------------------------------------------------------------------------------
 
 
 def affine_range(*bounds: int) -> range:
     """`range`; the current API unrolls static loops."""
-    return range(*bounds)
+    return _unrolled("affine_range", bounds)
 
 
-sequential_range = static_range = affine_range
+def sequential_range(*bounds: int) -> range:
+    """The same as `affine_range`."""
+    return _unrolled("sequential_range", bounds)
+
+
+def static_range(*bounds: int) -> range:
+    """The same as `affine_range`."""
+    return _unrolled("static_range", bounds)
+
+
+def _unrolled(api: str, bounds: Sequence[Any]) -> range:
+    values = bounds_of(api, bounds)
+    if (iterations := trip_count(values)) > MOST_ITERATIONS:
+        raise too_many_iterations(iterations)
+    return values
 
 
 def program_id(axis: int = 0) -> Any:
     """Returns the number of this program along an axis of the launch grid, 0 without a grid."""
     ids = nki_ctx().program_ids
+    axis = integer("program_id", "axis", axis)
     if not ids:
         return 0
     if not -len(ids) <= axis < len(ids):
@@ -123,16 +149,12 @@ def num_programs(axes: int | Sequence[int] = 0) -> int:
     """Returns the number of programs along axes of the launch grid, 1 without a grid."""
     grid = nki_ctx().grid
     total = 1
-    for axis in axes if isinstance(axes, Sequence) else (axes,):
+    for given in axes if isinstance(axes, Sequence) else (axes,):
+        axis = integer("num_programs", "axes", given)
         if grid and not -len(grid) <= axis < len(grid):
             raise err_program_id_axis_out_of_bounds(axis, len(grid))
         total *= grid[axis] if grid else 1
     return total
-
-
-def program_ndim() -> int:
-    """Returns the number of axes of the launch grid."""
-    return len(nki_ctx().grid)
 
 
 def device_print(print_prefix: str, tensor: Any) -> None:

@@ -15,7 +15,7 @@ from nki_mlir.frontend.errors import (
     err_annotation_shape_mismatch,
     err_cannot_update_immutable_parameter,
 )
-from nki_mlir.frontend.kernel import Kernel, Trace, parameter_names
+from nki_mlir.frontend.kernel import Kernel, Trace, checked_function, parameter_names
 from nki_mlir.frontend.options import CompileOpts
 from nki_mlir.isa.target import Target, parse_target
 from nki_mlir.nki_legacy.tensor import LEGACY
@@ -55,7 +55,7 @@ def jit(func: Callable[..., Any] | None = None, mode: str = "auto", **options: A
 
     Raises:
         NKIValueError: there is no such mode.
-        NKITypeError: an option that the API does not have.
+        NKITypeError: an option that the API does not have, or no function.
     """
     if mode not in MODES:
         raise NKIValueError(f"unknown mode '{mode}' passed to nki.jit; known: {', '.join(MODES)}", rule="jit")
@@ -66,7 +66,7 @@ def jit(func: Callable[..., Any] | None = None, mode: str = "auto", **options: A
     opts = CompileOpts(platform_target=parse_target(target) if isinstance(target, str) else target)
 
     def make(function: Callable[..., Any]) -> Kernel:
-        return LegacyKernel(function, LEGACY, opts)
+        return LegacyKernel(checked_function("nki.jit", function), LEGACY, opts)
 
     return make if func is None else make(func)
 
@@ -81,7 +81,7 @@ def simulate_kernel(kernel: Any, *args: Any, **kwargs: Any) -> Any:
 
     Arrays that the kernel writes are updated in place.
     """
-    found = kernel if isinstance(kernel, Kernel) else jit(kernel)
+    found = kernel if isinstance(kernel, Kernel) else jit(checked_function("nki.simulate_kernel", kernel))
     return found.simulate(args, kwargs)
 
 
@@ -96,7 +96,9 @@ def baremetal(kernel: Any = None, **options: Any) -> Any:
         raise NKINotImplementedError(f"nki.baremetal: {', '.join(saved)} needs the vendor's compiler", rule="baremetal")
 
     def make(function: Any) -> Kernel:
-        return function if isinstance(function, Kernel) else jit(function, mode="baremetal")
+        if isinstance(function, Kernel):
+            return function
+        return jit(checked_function("nki.baremetal", function), mode="baremetal")
 
     return make if kernel is None else make(kernel)
 

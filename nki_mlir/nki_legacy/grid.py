@@ -9,6 +9,7 @@ Source: NKI ISA reference, §3.5 and §10; Penguin reference, §6.6.
 from typing import Any
 
 from nki_mlir.frontend.errors import NKITypeError, NKIValueError
+from nki_mlir.frontend.integers import integer
 
 
 class SPMDDim:
@@ -54,8 +55,12 @@ def _factors(value: Any, operator: str) -> "tuple[tuple[int, bool], ...]":
 
 
 def nc(cores: int) -> SPMDDim:
-    """An axis that spreads over physical cores."""
-    return SPMDDim(((int(cores), True),))
+    """An axis that spreads over physical cores.
+
+    Raises:
+        NKITypeError: the number of cores is no integer.
+    """
+    return SPMDDim(((integer("nc", "cores", cores), True),))
 
 
 def spmd_dim(*factors: Any) -> SPMDDim:

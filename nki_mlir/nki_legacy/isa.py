@@ -32,7 +32,6 @@ from nki_mlir.frontend.functions import (
     sema,
 )
 from nki_mlir.frontend.functions_operands import (
-    current_target,
     free_axes,
     is_number,
     operand_of,
@@ -42,6 +41,9 @@ from nki_mlir.frontend.functions_operands import (
     tile_of,
     token,
 )
+from nki_mlir.frontend.shared_api import get_nc_version as get_nc_version
+from nki_mlir.frontend.shared_api import nc_version as nc_version
+from nki_mlir.frontend.shared_api import oob_mode as oob_mode
 from nki_mlir.frontend.storage import Tile
 from nki_mlir.frontend.symbolic import EQ, GE, NE, Axis, Pred, Sym, affine, concretise, grid_rank
 from nki_mlir.frontend.unsupported import refusing
@@ -78,28 +80,8 @@ class dge_mode(IntEnum):
     unknown = 3
 
 
-class oob_mode(IntEnum):
-    """What an indirect access out of bounds does."""
-
-    error = 0
-    skip = 1
-
-
-class nc_version(IntEnum):
-    """Hardware generations."""
-
-    gen2 = 2
-    gen3 = 3
-    gen4 = 4
-
-
 unknown_engine, tensor_engine, scalar_engine = engine.unknown, engine.tensor, engine.scalar
 gpsimd_engine, vector_engine = engine.gpsimd, engine.vector
-
-
-def get_nc_version() -> nc_version:
-    """Returns the generation that the kernel is traced for, outside of a kernel the default one."""
-    return nc_version(current_target().version)
 
 
 def _engine(api: str, value: Any) -> enums.Engine | None:

@@ -5,7 +5,7 @@ operator tokens for `nki.isa`. Sources: NKI ISA reference, §3.3, §3.5, §3.6.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import ml_dtypes
 import numpy as np
@@ -24,13 +24,14 @@ from nki_mlir.frontend.errors import (
     err_unsupported_args,
 )
 from nki_mlir.frontend.functions import masked, on_chip
-from nki_mlir.frontend.functions_operands import TileSize
+from nki_mlir.frontend.functions_operands import tile_of
 from nki_mlir.frontend.functions_table import BINARY, REDUCTIONS, TRUTHS, Function, named, unary_function
 from nki_mlir.frontend.grids import arange, mgrid
+from nki_mlir.frontend.integers import integer
 from nki_mlir.frontend.masks import check_bounds
+from nki_mlir.frontend.shared_api import hbm, private_hbm, program_ndim, psum, sbuf, shared_hbm, tile_size
 from nki_mlir.frontend.subscripts import Span as ds
 from nki_mlir.frontend.unsupported import refusing
-from nki_mlir.isa.enums import MemorySpace
 from nki_mlir.nki_legacy.grid import nc, spmd_dim
 
 # Types are numpy's.
@@ -54,16 +55,14 @@ class bfp16:
     min = float("-inf")
 
 
-sbuf, psum = MemorySpace.SBUF, MemorySpace.PSUM
-hbm = private_hbm = MemorySpace.PRIVATE_HBM
-shared_hbm = MemorySpace.SHARED_HBM
-tile_size = TileSize()
-
 # Creation -------------------------------------------------------------------------------------------------------
 
 
 class par_dim(int):
     """The size of the partition dimension of a shape; the dimensions before it number separate tiles."""
+
+    def __new__(cls, size: Any) -> Self:
+        return super().__new__(cls, integer("par_dim", "size", size))
 
 
 def _buffer(buffer: Any) -> Any:
@@ -109,13 +108,17 @@ def full(shape: Any, fill_value: Any, dtype: Any, *, buffer: Any = None, name: s
 
 def zeros_like(a: Any, dtype: Any = None, *, buffer: Any = None, name: str = "", **unknown: Any) -> Any:
     """Returns zeros with the shape of a, on chip."""
-    own = a.buffer if a.on_chip else sbuf
-    return _filled("zeros_like", a.shape, 0, dtype or a.dtype, buffer or own, name, unknown)
+    tile = tile_of("zeros_like", "a", a)
+    kind = tile.dtype if dtype is None else dtype
+    space = (tile.buffer if tile.on_chip else sbuf) if buffer is None else buffer
+    return _filled("zeros_like", tile.shape, 0, kind, space, name, unknown)
 
 
 def empty_like(a: Any, dtype: Any = None, *, buffer: Any = None, name: str = "", **unknown: Any) -> Any:
     """Returns a tensor with undefined contents and the shape of a."""
-    return ndarray(a.shape, dtype or a.dtype, buffer=buffer or a.buffer, name=name, **unknown)
+    tile = tile_of("empty_like", "a", a)
+    kind = tile.dtype if dtype is None else dtype
+    return ndarray(tile.shape, kind, buffer=tile.buffer if buffer is None else buffer, name=name, **unknown)
 
 
 def _filled(api: str, shape: Any, value: Any, dtype: Any, buffer: Any, name: str, unknown: dict[str, Any]) -> Any:
@@ -152,7 +155,7 @@ def program_id(axis: int) -> Any:
     Raises:
         NKIIndexError: the grid has no such axis; without a grid it has none.
     """
-    ids = nki_ctx().program_ids
+    ids, axis = nki_ctx().program_ids, integer("program_id", "axis", axis)
     if not -len(ids) <= axis < len(ids):
         raise err_program_id_axis_out_of_bounds(axis, len(ids))
     return ids[axis]
@@ -162,16 +165,12 @@ def num_programs(axes: int | Sequence[int] | None = None) -> int:
     """Returns the number of programs along axes of the launch grid, in all without axes."""
     grid = nki_ctx().grid
     total = 1
-    for axis in range(len(grid)) if axes is None else axes if isinstance(axes, Sequence) else (axes,):
+    for given in range(len(grid)) if axes is None else axes if isinstance(axes, Sequence) else (axes,):
+        axis = integer("num_programs", "axes", given)
         if not -len(grid) <= axis < len(grid):
             raise err_program_id_axis_out_of_bounds(axis, len(grid))
         total *= grid[axis]
     return total
-
-
-def program_ndim() -> int:
-    """Returns the number of axes of the launch grid."""
-    return len(nki_ctx().grid)
 
 
 # Element-wise functions -----------------------------------------------------------------------------------------
@@ -380,7 +379,20 @@ UNSUPPORTED = (
 
 __getattr__ = refusing("neuronxcc.nki.language", "nl", UNSUPPORTED)
 
-__all__ = ["arange", "ds", "mgrid", "nc", "spmd_dim"]
+__all__ = [
+    "arange",
+    "ds",
+    "hbm",
+    "mgrid",
+    "nc",
+    "private_hbm",
+    "program_ndim",
+    "psum",
+    "sbuf",
+    "shared_hbm",
+    "spmd_dim",
+    "tile_size",
+]
 
 
 mark_nki_functions(globals())

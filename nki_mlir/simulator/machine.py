@@ -54,12 +54,14 @@ def simulate(
     `target` tells what the module itself does not; without either the default target holds.
 
     Raises NkiError at the place of the op that cannot run, for inputs that are missing, surplus or wrong, and when the
-    program takes more than `most_iterations` iterations of loops and branches.
+    program takes more than `most_iterations` iterations of loops and branches: before it runs if static loops alone do.
     """
     program = _Program(find_module(module), target, poison=poison)
+    budget = Budget(most_iterations)
+    program.check(budget)
     program.fill(inputs)
     with np.errstate(all="ignore"), one_blas_thread():
-        program.run(Budget(most_iterations))
+        program.run(budget)
     return program.result()
 
 
@@ -190,6 +192,10 @@ class _Program:
                 raise _tensor_error(tensor.op, f"input '{name}' of type {_form(tensor.op)} was not given{others}")
             else:
                 tensor.storage = separate(tensor.op, shadow=self._poison)
+
+    def check(self, budget: Budget) -> None:
+        """Raises NkiError for a program that is known to take more iterations than it may."""
+        budget.check(self._functions)
 
     def run(self, budget: Budget) -> None:
         """Runs the functions one after another, each on a core of its own."""

@@ -4,7 +4,7 @@ A region becomes a list of steps, a loop a step that runs such a list. Nothing i
 and what went wrong is traced to its op only when it did.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 
 from xdsl.dialects.builtin import UnregisteredOp
@@ -44,6 +44,10 @@ Terminator = Callable[[], int | None]
 """Returns the number of the block that runs next, None to end the function."""
 
 
+ITERATIONS = "max-iterations"
+"""The rule that a program breaks which takes too many iterations; also what the limit is called."""
+
+
 class Budget:
     """How many iterations of loops and branches a run may take, so that none goes on for ever."""
 
@@ -55,7 +59,35 @@ class Budget:
         """Takes iterations from the budget; NkiError if it is used up."""
         self._left -= count
         if self._left < 0:
-            raise NkiError(f"the program takes more than {self._most} iterations of loops and branches")
+            raise NkiError(
+                f"the program takes more than {self._most} iterations of loops and branches", rule=ITERATIONS
+            )
+
+    def check(self, functions: Iterable[FuncOp]) -> None:
+        """Raises NkiError if the static loops alone, whose iterations are known, use the budget up.
+
+        Loops that may not run, behind a branch, are left to the run; so is what runtime loops repeat.
+        """
+        loops = [
+            (_iterations(op), op)
+            for func in functions
+            for block in list(func.body.blocks)[:1]
+            for op in block.ops
+            if op.regions
+        ]
+        total = sum(count for count, _ in loops)
+        if total > self._most:
+            longest = max(loops, key=lambda loop: loop[0])[1]
+            message = f"the static loops of the program take {total} iterations, at most {self._most} are allowed"
+            raise located(NkiError(message, rule=ITERATIONS), longest)
+
+
+def _iterations(op: Operation) -> int:
+    """Returns how many iterations of static loops an op takes for certain."""
+    if not isinstance(op, LoopOp | DoWhileOp):
+        return 0
+    inside = sum(_iterations(inner) for inner in op.body.block.ops if inner.regions)
+    return op.trip_count * (1 + inside) if isinstance(op, LoopOp) else inside
 
 
 class Steps:

@@ -20,13 +20,42 @@ import tempfile
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
-from typing import IO, Any, NoReturn, TextIO
+from typing import IO, Any, NoReturn, TextIO, cast
 
 from nki_mlir import __version__
-from nki_mlir.diagnostics import ByteLocation, Location, NkiError, render
+from nki_mlir.diagnostics import ByteLocation, Location, NkiError, internal_error, render
 
 STDIN_NAME = "<stdin>"
 MOST_ERRORS_SHOWN = 100
+
+
+@contextmanager
+def _writing() -> Generator[None]:
+    """Says which stream an error is about; that the reader has left is no error."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise NkiError(f"cannot write standard output: {error.strerror}") from error
+
+
+class Output:
+    """A stream that stands for standard output, whose errors are NkiErrors: argparse is silent about an OSError."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        with _writing():
+            return self.stream.write(text)
+
+    def flush(self) -> None:
+        with _writing():
+            self.stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
 
 
 @dataclass
@@ -70,17 +99,13 @@ class Console:
             with replacing(path) as file:
                 file.write(data)
             return
-        try:
+        with _writing():
             if isinstance(content, str):
                 self.stdout.write(content)
             else:
                 self.stdout.flush()
                 self.stdout.buffer.write(data)
             self.stdout.flush()
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise NkiError(f"cannot write standard output: {error.strerror}") from error
 
     def source_line(self, location: Location | ByteLocation | None) -> str | None:
         """Returns the text of a location's line if this run has read it."""
@@ -129,16 +154,6 @@ def _explain(error: BaseException) -> Generator[NkiError]:
             yield internal_error(error)
 
 
-def internal_error(error: BaseException, place: Location | None = None, doing: str = "") -> NkiError:
-    """Returns the message for an exception that nobody foresaw; the traceback is for `--debug`."""
-    text = " ".join(str(error).split())
-    return NkiError(
-        f"internal error{doing and ' ' + doing}: {type(error).__name__}{text and ': ' + text}"
-        " (--debug shows the traceback)",
-        place,
-    )
-
-
 @contextmanager
 def placed_in(path: str) -> Generator[None]:
     """Gives errors about a program as a whole the file as their place."""
@@ -153,11 +168,6 @@ def placed_in(path: str) -> Generator[None]:
 def display_name(path: str) -> str:
     """Returns how messages call an input."""
     return STDIN_NAME if path == "-" else path
-
-
-def one_line(text: str) -> str:
-    """Joins a message of several lines, as xDSL has them."""
-    return " ".join(part for line in text.splitlines() if (part := line.strip()))
 
 
 def closest(word: str, names: Iterable[str]) -> str:
@@ -315,15 +325,16 @@ def run_tool(
 
     The collector is off until the tool calls `input_is_read`; nothing of the process stays changed.
     """
-    console = Console(stdin, stdout, stderr, debug="--debug" in argv)
-    with redirect_stdout(stdout), redirect_stderr(stderr), _standard_input(stdin), _collector():
+    output = cast(TextIO, Output(stdout))
+    console = Console(stdin, output, stderr, debug="--debug" in argv)
+    with redirect_stdout(output), redirect_stderr(stderr), _standard_input(stdin), _collector():
         try:
-            status = body(console, argv)
-            stdout.flush()
+            try:
+                status = body(console, argv)
+            except SystemExit as end:  # argparse, after --help and --version
+                status = end.code if isinstance(end.code, int) else 0
+            output.flush()
             return status
-        except SystemExit as end:  # argparse, after --help and --version
-            stdout.flush()
-            return end.code if isinstance(end.code, int) else 0
         except BrokenPipeError:
             raise
         except Exception as error:
@@ -342,6 +353,11 @@ def open_streams() -> None:
             setattr(sys, name, open(os.open(os.devnull, device_mode), mode, encoding="utf-8"))
 
 
+def drop_output() -> None:
+    """Forgets what standard output still has to write, so that Python does not try again when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
 def run_console_script(run: Callable[[Sequence[str], TextIO, TextIO, TextIO], int]) -> NoReturn:
     """Runs a tool as a process of its own."""
     open_streams()
@@ -351,8 +367,6 @@ def run_console_script(run: Callable[[Sequence[str], TextIO, TextIO, TextIO], in
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace")
         status = run(sys.argv[1:], sys.stdin, sys.stdout, sys.stderr)
     except BrokenPipeError:
-        # The reader of our output has left; what is still buffered has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         status = 1
     except KeyboardInterrupt:
         status = 130

@@ -31,9 +31,9 @@ from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyExc
 from xdsl.utils.lexer import Input, Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind, StringLiteral
 
-from nki_mlir.diagnostics import Location, NkiError
+from nki_mlir.diagnostics import Location, NkiError, internal_error, one_line
 from nki_mlir.dialects.locations import file_location, integer
-from nki_mlir.tools.common import closest, internal_error, one_line
+from nki_mlir.tools.common import closest
 
 MOST_DENSE_ELEMENTS = 1 << 26
 """No dense literal may have more elements: xDSL expands `dense<0>`, so that a short text could take all memory."""

@@ -207,3 +207,7 @@ def run(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> i
 def main() -> None:
     """The console script."""
     run_console_script(run)
+
+
+if __name__ == "__main__":
+    main()

@@ -7,12 +7,12 @@ import sys
 import traceback
 import warnings
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from types import TracebackType
 from typing import NoReturn, TextIO
 
 from nki_mlir.diagnostics import NkiError
-from nki_mlir.tools.common import ArgumentParser, Console, input_is_read, open_streams, run_tool
+from nki_mlir.tools.common import ArgumentParser, Console, drop_output, input_is_read, open_streams, run_tool
 
 EXAMPLES = """\
   nki-run examples/add.py
@@ -45,7 +45,9 @@ def body(console: Console, argv: Sequence[str]) -> int:
         environment[TARGET_VARIABLE] = parse_target(options.target).name
     _install(console)
     input_is_read()
-    with _process(options.script, options.arguments, environment):
+    # The script meets the stream itself, with the errors that Python's has.
+    stream = getattr(console.stdout, "stream", console.stdout)
+    with redirect_stdout(stream), _process(options.script, options.arguments, environment):
         return _run(console, options.script, source)
 
 
@@ -126,10 +128,13 @@ def main() -> NoReturn:
     try:
         status = run(sys.argv[1:], sys.stdin, sys.stdout, sys.stderr)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         status = 1
     except KeyboardInterrupt:
         status = 130
+    try:
+        sys.stdout.flush()
+    except OSError:
+        drop_output()
     sys.exit(status)
 
 

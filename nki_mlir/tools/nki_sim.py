@@ -60,9 +60,11 @@ def _arguments() -> "ArgumentParser":
 
 
 def _body(console: Console, argv: Sequence[str]) -> int:
+    from nki_mlir.diagnostics import NkiError
     from nki_mlir.isa.target import parse_target
     from nki_mlir.simulator import simulate
     from nki_mlir.simulator.machine import find_module
+    from nki_mlir.simulator.program import ITERATIONS
     from nki_mlir.tools.common import input_is_read, placed_in
 
     arguments = _arguments().parse_args(argv)
@@ -73,9 +75,14 @@ def _body(console: Console, argv: Sequence[str]) -> int:
     input_is_read()
     inputs = read_inputs(console, module, arguments.input)
     with placed_in(arguments.file):
-        result = simulate(
-            module, inputs, poison=not arguments.no_poison, target=target, most_iterations=arguments.max_iterations
-        )
+        try:
+            result = simulate(
+                module, inputs, poison=not arguments.no_poison, target=target, most_iterations=arguments.max_iterations
+            )
+        except NkiError as error:
+            if error.rule == ITERATIONS:
+                error.add_note("--max-iterations N allows more")
+            raise
     if arguments.output_dir is not None:
         write_outputs(arguments.output_dir, result.outputs)
     if arguments.print:
@@ -89,7 +96,7 @@ def _lowered(console: Console, path: str, target: Any) -> Any:
     from xdsl.dialects.builtin import Builtin
 
     from nki_mlir.dialects import get_all_dialects
-    from nki_mlir.tools.mlir_verifier import quiet_diagnostics, verify_module
+    from nki_mlir.dialects.verifier import quiet_diagnostics, verify_module
     from nki_mlir.transforms.pipeline import lower_to_bir
 
     context = Context()

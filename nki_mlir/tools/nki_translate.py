@@ -73,7 +73,7 @@ def _body(console: Console, argv: Sequence[str]) -> int:
     else:
         module = _parse(console, args.input, data)
     if not args.no_verify:
-        from nki_mlir.tools.mlir_verifier import verify_module
+        from nki_mlir.dialects.verifier import verify_module
 
         verify_module(module)
     if result == "mlir":

@@ -16,20 +16,18 @@ from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseE
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from nki_mlir import __version__
-from nki_mlir.diagnostics import NkiError
+from nki_mlir.diagnostics import NkiError, internal_error, one_line
 from nki_mlir.dialects.locations import place_of
+from nki_mlir.dialects.verifier import op_error, operation_of, quiet_diagnostics
 from nki_mlir.tools.common import (
     Console,
     debug_log,
     display_name,
     input_is_read,
-    internal_error,
-    one_line,
     replacing,
     usage_error,
 )
 from nki_mlir.tools.mlir_parser import parse_mlir
-from nki_mlir.tools.mlir_verifier import op_error, operation_of, quiet_diagnostics
 from nki_mlir.tools.opt_expected import mismatches
 from nki_mlir.tools.opt_instrument import Instrumentation, Timer
 from nki_mlir.tools.opt_pipeline import (
@@ -241,9 +239,12 @@ class NkiOpt(xDSLOptMain):
             return "", errors
 
     def _output(self, module: ModuleOp) -> str:
-        """Returns a module as the target writes it; those of xDSL check what they get by assertions."""
+        """Returns a module as the target writes it, which for MLIR text is with one newline at its end, as mlir-opt has
+        it and not xDSL. Targets of xDSL check what they get by assertions.
+        """
         try:
-            return self.output_resulting_program(module)
+            text = self.output_resulting_program(module)
+            return text.rstrip("\n") + "\n" if self.args.target == "mlir" else text
         except (AssertionError, NotImplementedError, ValueError) as error:
             if self.args.target == "mlir":
                 raise

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 
-from nki_mlir.tools.mlir_verifier import verify_module
+from nki_mlir.dialects.verifier import verify_module
 
 
 @dataclass

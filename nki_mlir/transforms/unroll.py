@@ -20,8 +20,8 @@ from nki_mlir.dialects.locations import place_of
 from nki_mlir.transforms.errors import op_error
 from nki_mlir.transforms.ordered import keeps_order
 
-MOST = 25_000_000
-"""Unrolling to more instructions is refused. Source: BIR reference, §6.13."""
+MOST_INSTRUCTIONS = 2_000_000
+"""Instructions that take about 3 GB of memory."""
 
 _COPIED = (InstructionOp, StorageOp, RegisterOp, bir.LoopOp, bir.DynamicForLoopOp, bir.DoWhileOp)
 
@@ -36,18 +36,20 @@ class Unroll(ModulePass):
     copies. The result computes the same bits as the loops.
 
     Loops with bounds in registers stay, and so do the regions in which instructions keep their order, with everything
-    inside them unrolled. `max_trip_count` also keeps loops of more iterations. Idempotent.
+    inside them unrolled. `max_trip_count` also keeps loops of more iterations. A result of more than `max_instructions`
+    ops, each of which takes about 1.4 KB, is an error that leaves the module as it was. Idempotent.
     """
 
     name = "unroll"
 
     max_trip_count: int | None = None
+    max_instructions: int = MOST_INSTRUCTIONS
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         count = sum(self._count(block, False) for region in op.regions for block in region.blocks)
-        if count > MOST:
-            message = f"unrolling gives {count} instructions, at most {MOST} are allowed"
-            raise NkiError(message, place_of(op.location))
+        if count > self.max_instructions and any(self._unrolls(inner) for inner in op.walk()):
+            message = f"unrolling gives {count} instructions, at most {self.max_instructions} are allowed"
+            raise NkiError(f"{message} (option max-instructions)", place_of(op.location))
         self._enter(op)
 
     def _unrolls(self, op: Operation) -> bool:

@@ -21,9 +21,8 @@ from xdsl.traits import HasParent, IsTerminator, NoTerminator, RecursiveMemoryEf
 from nki_mlir.dialects.attributes import IV, RegisterType
 from nki_mlir.dialects.forms import CompareForm
 from nki_mlir.dialects.instruction import instruction
-from nki_mlir.dialects.structure import LoopOp as SharedLoopOp
-from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
 from nki_mlir.dialects.structure import (
+    FunctionOp,
     StorageOp,
     SymbolRegionOp,
     read_attributes,
@@ -31,6 +30,8 @@ from nki_mlir.dialects.structure import (
     verify_bounds,
     verify_variable,
 )
+from nki_mlir.dialects.structure import LoopOp as SharedLoopOp
+from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
 from nki_mlir.dialects.structure import WhileOp as SharedWhileOp
 
 
@@ -45,7 +46,7 @@ class ModuleOp(SymbolRegionOp):
 
 
 @irdl_op_definition
-class FuncOp(SymbolRegionOp):
+class FuncOp(FunctionOp):
     """A BIR function: storage first, then instructions, loops and blocks. `core` is the core that runs it."""
 
     name = "bir.func"

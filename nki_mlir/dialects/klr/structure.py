@@ -10,13 +10,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from nki_mlir.dialects.forms import CompareForm
 from nki_mlir.dialects.instruction import REGISTER_ONLY, REGISTER_OR_NUMBER, flag, instruction, opt_in
+from nki_mlir.dialects.structure import FunctionOp, StorageOp, read_attributes, read_integer, verify_no_arguments
 from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
-from nki_mlir.dialects.structure import StorageOp, SymbolRegionOp, read_attributes, read_integer, verify_no_arguments
 from nki_mlir.isa.enums import BranchCompareOp
 
 
 @irdl_op_definition
-class KernelOp(SymbolRegionOp):
+class KernelOp(FunctionOp):
     """LncKernel: one body a core; `inputs` and `outputs` name tensors in order, outputs as the kernel returns them.
 
     `shared_buffers` names the HBM tensors that are the same memory on all cores. Each of `edges` names a statement and

@@ -16,9 +16,8 @@ from xdsl.traits import HasParent, NoTerminator, RecursiveMemoryEffect
 
 from nki_mlir.dialects.attributes import IV, RegisterType
 from nki_mlir.dialects.instruction import flag
-from nki_mlir.dialects.structure import LoopOp as SharedLoopOp
-from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
 from nki_mlir.dialects.structure import (
+    FunctionOp,
     StorageOp,
     SymbolRegionOp,
     read_attributes,
@@ -26,6 +25,8 @@ from nki_mlir.dialects.structure import (
     verify_no_arguments,
     verify_variable,
 )
+from nki_mlir.dialects.structure import LoopOp as SharedLoopOp
+from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
 from nki_mlir.dialects.structure import WhileOp as SharedWhileOp
 
 
@@ -37,7 +38,7 @@ class ModuleOp(SymbolRegionOp):
 
 
 @irdl_op_definition
-class FuncOp(SymbolRegionOp):
+class FuncOp(FunctionOp):
     """A traced kernel on one core: tensors first, then instructions, loops and scopes."""
 
     name = "penguin.func"

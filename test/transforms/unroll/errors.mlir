@@ -11,7 +11,7 @@ bir.module @m {
 
 // -----
 
-// expected-error @-1 {{unrolling gives 30000003 instructions, at most 25000000 are allowed}}
+// expected-error @-1 {{unrolling gives 30000003 instructions, at most 2000000 are allowed (option max-instructions)}}
 bir.module @m {
   bir.func @f {
     %t = bir.tensor "t" : !nki.mem<sbuf 128x64xf32>

@@ -1,5 +1,6 @@
 """`nki_mlir.compile`: the module of a kernel, and that loops are in it."""
 
+import inspect
 import re
 
 import numpy as np
@@ -9,6 +10,7 @@ import nki_mlir
 from nki_mlir import nki, nki_legacy
 from nki_mlir.diagnostics import NkiError
 from nki_mlir.frontend.errors import NKIValueError
+from nki_mlir.frontend.kernel import Trace
 from nki_mlir.nki_legacy import language as nl
 
 X = np.zeros((512, 64), np.float32)
@@ -93,3 +95,25 @@ def test_what_does_not_go_together(options, text):
 def test_an_unknown_target():
     with pytest.raises(NkiError, match="unknown target 'trn9'"):
         nki_mlir.compile(scaled, X, 2.0, target="trn9")
+
+
+def test_a_module_that_does_not_verify_is_one_error_in_the_kernel(monkeypatch, capsys):
+    """No kernel gives such a module; here the op that stores is moved before the tile that it stores."""
+    build = Trace.build
+
+    def broken(trace, frontend):
+        module = build(trace, frontend)
+        (save,) = (op for op in module.walk() if op.name == "penguin.sb_atom_store")
+        block = save.parent
+        save.detach()
+        block.insert_op_before(save, block.first_op)
+        return module
+
+    monkeypatch.setattr(Trace, "build", broken)
+    with pytest.raises(NkiError) as caught:
+        nki_mlir.compile(scaled, X, 2.0, emit="penguin")
+    assert str(caught.value) == "'penguin.sb_atom_store' op operand #2 does not dominate this use"
+    lines, first = inspect.getsourcelines(scaled.func)
+    assert caught.value.location.file == __file__
+    assert caught.value.location.line == first + next(k for k, line in enumerate(lines) if "nl.store" in line)
+    assert capsys.readouterr() == ("", "")

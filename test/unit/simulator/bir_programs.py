@@ -14,10 +14,10 @@ from xdsl.dialects.builtin import Builtin, ModuleOp
 
 from nki_mlir.dialects.bir import Bir
 from nki_mlir.dialects.nki import NKI
+from nki_mlir.dialects.verifier import verify_module
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.simulator import Result, simulate
 from nki_mlir.tools.mlir_parser import parse_mlir
-from nki_mlir.tools.mlir_verifier import verify_module
 
 FLOATS = (Dtype.F32, Dtype.F32R, Dtype.BF16, Dtype.F16, Dtype.F8E4, Dtype.F8E4M3FN, Dtype.F8E5, Dtype.F8E3)
 INTEGERS = (Dtype.U8, Dtype.I8, Dtype.U16, Dtype.I16, Dtype.U32, Dtype.I32)

@@ -392,10 +392,46 @@ def test_programs_that_do_not_end() -> None:
         "bir.register_move outs(%r) ins(1 : i32)",
         "bir.do_while %r { bir.register_alu add outs(%r) ins(%r, 1 : i32) }",
     )
-    message = "'bir.do_while' op: the program takes more than 1000 iterations of loops and branches"
+    message = "'bir.do_while' op: the program takes more than 1000 iterations of loops and branches [max-iterations]"
     fails(body, message, 4, {}, most_iterations=1000)
-    with pytest.raises(NkiError, match="more than 100000000 iterations"):
-        run("bir.loop %i = 0 to 9223372036854775807 step 1 affine { }")
+
+
+def nested(*counts: int) -> str:
+    """Loops in one another, all in one line."""
+    head = " ".join(f"bir.loop %i{k} = 0 to {count} step 1 affine {{" for k, count in enumerate(counts))
+    return head + "}" * len(counts)
+
+
+def test_static_loops_are_counted_before_they_run() -> None:
+    count = "the static loops of the program take {} iterations, at most {} are allowed [max-iterations]"
+    for loops, line, taken, most in (
+        (nested(9223372036854775807), 2, 9223372036854775807, 100_000_000),
+        (nested(100_000_001), 2, 100_000_001, 100_000_000),
+        # Each iteration of a loop counts, so 10 of the outer one come on top of those of the inner one.
+        (nested(10, 10), 2, 110, 109),
+        (lines(nested(3), nested(5, 4), nested(2)), 3, 3 + 25 + 2, 29),
+        (lines('%r = bir.register "r"', f"bir.do_while %r {{ {nested(7)} }}"), 3, 7, 6),
+        (nested(10, 10**12, 10**12, 0), 2, 10 + 10**13 + 10**25, 10**6),
+    ):
+        op = "do_while" if "do_while" in loops else "loop"
+        fails(loops, f"'bir.{op}' op: " + count.format(taken, most), line, {}, most_iterations=most)
+    run(nested(10, 10), most_iterations=110)
+
+
+def test_what_branches_decide_is_counted_while_it_runs() -> None:
+    """The loop behind the branch never runs; the second program takes it, and repeats one it cannot know about."""
+    skipped = lines("bir.unconditional_branch ^end", "^loop:", nested(1000), "bir.return", "^end:", "bir.return")
+    run(skipped, most_iterations=10)
+    taken = skipped.replace("branch ^end", "branch ^loop")
+    message = "'bir.loop' op: the program takes more than 10 iterations of loops and branches [max-iterations]"
+    fails(taken, message, 4, {}, most_iterations=10)
+    repeated = lines(
+        '%r = bir.register "r"',
+        "bir.register_move outs(%r) ins(6 : i32)",
+        f"bir.dynamic_for_loop %j = 0 to %r step 1 {{ {nested(5)} }}",
+    )
+    run(repeated, most_iterations=36)
+    fails(repeated, message.replace("10", "35"), 4, {}, most_iterations=35)
 
 
 def test_other_dialects_are_refused_by_name() -> None:

@@ -1,6 +1,7 @@
 """The parts that all tools share."""
 
 import io
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -8,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from nki_mlir.diagnostics import ByteLocation, Location, NkiError
-from nki_mlir.tools.common import ArgumentParser, Console, closest, one_line, replacing, run_tool
+from nki_mlir.diagnostics import ByteLocation, Location, NkiError, one_line
+from nki_mlir.tools.common import ArgumentParser, Console, closest, replacing, run_tool
 
 
 def run(body, *argv: str, stdin: str = "") -> tuple[int, str, str]:
@@ -125,3 +126,30 @@ def test_closed_streams(redirection: str, message: str) -> None:
         ["/bin/sh", "-c", command, sys.executable], input="", capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (1, message)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize(
+    "tool, argument, unbuffered",
+    [
+        ("opt", "--help", ""),
+        ("opt", "--help", "1"),
+        ("opt", "-", ""),
+        ("sim", "--version", "1"),
+        ("compile", "--help", ""),
+        ("translate", "--help", "1"),
+        ("run", "-", ""),
+    ],
+)
+def test_full_device(tool: str, argument: str, unbuffered: str) -> None:
+    """Python keeps what it prints until the end or writes it at once; argparse is silent about errors of the latter."""
+    command = f'exec "$0" -m nki_mlir.tools.nki_{tool} {argument} > /dev/full'
+    done = subprocess.run(
+        ["/bin/sh", "-c", command, sys.executable],
+        input="print('text')" if tool == "run" else "",
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+    )
+    assert (done.returncode, done.stderr) == (1, "error: cannot write standard output: No space left on device\n")

@@ -12,7 +12,7 @@ from xdsl.universe import XDSL_UNIVERSE
 from nki_mlir.diagnostics import Location, NkiError
 from nki_mlir.dialects.locations import file_location, integer, place_of
 from nki_mlir.tools.mlir_parser import parse_mlir
-from nki_mlir.tools.mlir_verifier import verify_module
+from nki_mlir.dialects.verifier import verify_module
 
 
 def context() -> Context:

@@ -486,7 +486,7 @@ assert run(["-p", "cse"], io.StringIO({ADD!r}), io.StringIO(), sys.stderr) == 0
 ours = [m for m in sys.modules if m.startswith(("nki_mlir.dialects.", "nki_mlir.transforms.", "nki_mlir.isa"))]
 print(ours, "numpy" in sys.modules, "xdsl.transforms.canonicalize" in sys.modules, "logging" in sys.modules)
 """
-    assert python(code) == "['nki_mlir.dialects.locations'] False False False"
+    assert python(code) == "['nki_mlir.dialects.locations', 'nki_mlir.dialects.verifier'] False False False"
 
 
 def test_reader_that_leaves_early():
@@ -499,3 +499,11 @@ def test_reader_that_leaves_early():
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == 1
+
+
+def test_output_ends_with_one_newline() -> None:
+    for flags in ((), ("--print-op-generic",), ("--print-debuginfo",)):
+        out = opt(*flags).out
+        assert out.endswith("\n")
+        assert not out.endswith("\n\n")
+    assert opt("--split-input-file", text=f"{ADD}// -----\n{ADD}").out.count("\n\n") == 0

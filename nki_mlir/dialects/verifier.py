@@ -10,9 +10,8 @@ from xdsl.irdl import AttrConstraint, BaseAttr, IRDLOperation, RangeOf, Verifica
 from xdsl.utils.diagnostic import Diagnostic
 from xdsl.utils.exceptions import VerifyException
 
-from nki_mlir.diagnostics import NkiError
+from nki_mlir.diagnostics import NkiError, internal_error, one_line
 from nki_mlir.dialects.locations import place_of
-from nki_mlir.tools.common import internal_error, one_line
 
 
 def _raise_quietly(self: Diagnostic, ir: IRNode, underlying_error: Exception) -> NoReturn:
@@ -52,7 +51,9 @@ def verify_module(module: ModuleOp) -> None:
             try:
                 _verify_op(op)
             except VerifyException as error:
-                errors[op] = op_error(op, _wrong_property(op) or str(error))
+                about = operation_of(error) or op
+                wrong = _wrong_property(op) if about is op else None
+                errors.setdefault(about, op_error(about, wrong or str(error)))
             except NkiError as error:
                 errors[op] = error if error.location else op_error(op, str(error))
             except Exception as error:

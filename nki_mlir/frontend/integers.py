@@ -1,0 +1,57 @@
+"""Integers that a kernel hands to API functions, checked where the name of function and parameter is known."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from nki_mlir.frontend.errors import KernelError, NKITypeError, NKIValueError, err_unexpected_type_of_operand
+from nki_mlir.frontend.symbolic import Sym, concretise
+
+MOST_ITERATIONS = 25_000_000
+"""A loop that is unrolled has no more iterations than a kernel may have instructions. Source: BIR reference, §6.13."""
+
+
+def integer(api: str, parameter: str, value: Any) -> int:
+    """Returns a parameter that must be an integer; a symbolic one takes a single value.
+
+    Raises:
+        NKITypeError: it is something else.
+    """
+    try:
+        return concretise(value)
+    except NKITypeError:
+        raise err_unexpected_type_of_operand(api, parameter, value, "an integer") from None
+
+
+def index(api: str, parameter: str, value: Any) -> int | Sym:
+    """Returns a parameter that must be an integer, which may be symbolic.
+
+    Raises:
+        NKITypeError: it is something else.
+    """
+    return value if isinstance(value, int | Sym) else integer(api, parameter, value)
+
+
+def bounds_of(api: str, bounds: Sequence[Any]) -> range:
+    """Returns the range that `api(stop)` or `api(start, stop[, step])` means.
+
+    Raises:
+        NKITypeError: there are no or too many bounds, or one is no integer.
+        NKIValueError: the step is 0.
+    """
+    if not 1 <= len(bounds) <= 3:
+        raise NKITypeError(f"{api}: expected 1 to 3 bounds, got {len(bounds)}", rule="loop")
+    names = ("stop",) if len(bounds) == 1 else ("start", "stop", "step")
+    found = [integer(api, name, bound) for name, bound in zip(names, bounds, strict=False)]
+    if found[2:] == [0]:
+        raise NKIValueError(f"{api}: step cannot be 0", rule="loop")
+    return range(*found)
+
+
+def trip_count(values: range) -> int:
+    """Returns the length of a range, which `len` does not give beyond 63 bits."""
+    return max(0, -((values.start - values.stop) // values.step))
+
+
+def too_many_iterations(iterations: int) -> KernelError:
+    """Returns the error for a loop that would run for ever while it is traced."""
+    return NKIValueError(f"unrolling gives {iterations} iterations, at most {MOST_ITERATIONS} are allowed", rule="loop")
