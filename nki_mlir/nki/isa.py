@@ -8,6 +8,7 @@ from enum import Enum, IntEnum
 from typing import Any
 
 from nki_mlir.dialects.affine import LARGEST
+from nki_mlir.frontend import shared_api
 from nki_mlir.frontend.context import mark_nki_functions, nki_ctx
 from nki_mlir.frontend.errors import NKISyntaxError, NKITypeError, err_unexpected_type_of_operand
 from nki_mlir.frontend.functions_operands import (
@@ -20,7 +21,6 @@ from nki_mlir.frontend.functions_operands import (
     token,
 )
 from nki_mlir.frontend.sema import NkiValidationError, Sema
-from nki_mlir.frontend.shared_api import get_nc_version, nc_version, oob_mode
 from nki_mlir.frontend.symbolic import concretise
 from nki_mlir.frontend.unsupported import refusing
 from nki_mlir.isa import enums
@@ -73,20 +73,10 @@ class NkiInstruction:
 
 HANDLE = NkiInstruction()
 
+oob_mode, nc_version, get_nc_version = shared_api.oob_mode, shared_api.nc_version, shared_api.get_nc_version
+
 unknown_engine, tensor_engine, scalar_engine = engine.unknown, engine.tensor, engine.scalar
 gpsimd_engine, vector_engine = engine.gpsimd, engine.vector
-
-__all__ = [
-    "HANDLE",
-    "NkiInstruction",
-    "NkiValidationError",
-    "dge_mode",
-    "engine",
-    "get_nc_version",
-    "nc_version",
-    "oob_mode",
-    "reduce_cmd",
-]
 
 
 def _sema() -> Sema:

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+from nki_mlir.frontend import decorators, shared_api, subscripts
 from nki_mlir.frontend import functions_elementwise as elementwise
 from nki_mlir.frontend import functions_matmul as matrix
 from nki_mlir.frontend import functions_memory as memory
 from nki_mlir.frontend import functions_reduce as reduction
 from nki_mlir.frontend.context import mark_nki_functions, nki_ctx
 from nki_mlir.frontend.create import create, filled
-from nki_mlir.frontend.decorators import no_reorder
 from nki_mlir.frontend.errors import (
     NKIValueError,
     err_program_id_axis_out_of_bounds,
@@ -19,8 +19,6 @@ from nki_mlir.frontend.functions import assign, on_chip
 from nki_mlir.frontend.functions_operands import tile_of
 from nki_mlir.frontend.functions_table import BINARY, REDUCTIONS, Function, named, unary_function
 from nki_mlir.frontend.integers import MOST_ITERATIONS, bounds_of, integer, too_many_iterations, trip_count
-from nki_mlir.frontend.shared_api import hbm, private_hbm, program_ndim, psum, sbuf, shared_hbm, tile_size
-from nki_mlir.frontend.subscripts import Span as ds
 from nki_mlir.frontend.unsupported import refusing
 from nki_mlir.isa.enums import AluOp, MemorySpace
 
@@ -34,20 +32,12 @@ float8_e8m0fnu = "float8_e8m0fnu"
 float8_e5m2_x4, float8_e4m3fn_x4, float4_e2m1fn_x4 = "float8_e5m2_x4", "float8_e4m3fn_x4", "float4_e2m1fn_x4"
 
 MemoryRegion = MemorySpace
+sbuf, psum = shared_api.sbuf, shared_api.psum
+hbm, private_hbm, shared_hbm = shared_api.hbm, shared_api.private_hbm, shared_api.shared_hbm
 
-__all__ = [
-    "MemoryRegion",
-    "ds",
-    "hbm",
-    "ndarray",
-    "no_reorder",
-    "private_hbm",
-    "program_ndim",
-    "psum",
-    "sbuf",
-    "shared_hbm",
-    "tile_size",
-]
+tile_size, program_ndim = shared_api.tile_size, shared_api.program_ndim
+ds = subscripts.Span
+no_reorder = decorators.no_reorder
 
 
 def is_sbuf(buffer: Any) -> bool:

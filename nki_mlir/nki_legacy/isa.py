@@ -11,6 +11,7 @@ from typing import Any
 from nki_mlir.frontend import functions_elementwise as elementwise
 from nki_mlir.frontend import functions_matmul as matrix
 from nki_mlir.frontend import functions_reduce as reduction
+from nki_mlir.frontend import shared_api
 from nki_mlir.frontend.context import mark_nki_functions
 from nki_mlir.frontend.create import sizes
 from nki_mlir.frontend.errors import (
@@ -41,9 +42,6 @@ from nki_mlir.frontend.functions_operands import (
     tile_of,
     token,
 )
-from nki_mlir.frontend.shared_api import get_nc_version as get_nc_version
-from nki_mlir.frontend.shared_api import nc_version as nc_version
-from nki_mlir.frontend.shared_api import oob_mode as oob_mode
 from nki_mlir.frontend.storage import Tile
 from nki_mlir.frontend.symbolic import EQ, GE, NE, Axis, Pred, Sym, affine, concretise, grid_rank
 from nki_mlir.frontend.unsupported import refusing
@@ -79,6 +77,8 @@ class dge_mode(IntEnum):
     hwdge = 2
     unknown = 3
 
+
+oob_mode, nc_version, get_nc_version = shared_api.oob_mode, shared_api.nc_version, shared_api.get_nc_version
 
 unknown_engine, tensor_engine, scalar_engine = engine.unknown, engine.tensor, engine.scalar
 gpsimd_engine, vector_engine = engine.gpsimd, engine.vector

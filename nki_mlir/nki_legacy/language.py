@@ -14,7 +14,7 @@ from nki_mlir.frontend import functions_elementwise as elementwise
 from nki_mlir.frontend import functions_matmul as matrix
 from nki_mlir.frontend import functions_memory as memory
 from nki_mlir.frontend import functions_reduce as reduction
-from nki_mlir.frontend import loops
+from nki_mlir.frontend import grids, loops, shared_api, subscripts
 from nki_mlir.frontend.context import mark_nki_functions, nki_ctx
 from nki_mlir.frontend.create import create, filled
 from nki_mlir.frontend.errors import (
@@ -26,13 +26,10 @@ from nki_mlir.frontend.errors import (
 from nki_mlir.frontend.functions import masked, on_chip
 from nki_mlir.frontend.functions_operands import tile_of
 from nki_mlir.frontend.functions_table import BINARY, REDUCTIONS, TRUTHS, Function, named, unary_function
-from nki_mlir.frontend.grids import arange, mgrid
 from nki_mlir.frontend.integers import integer
 from nki_mlir.frontend.masks import check_bounds
-from nki_mlir.frontend.shared_api import hbm, private_hbm, program_ndim, psum, sbuf, shared_hbm, tile_size
-from nki_mlir.frontend.subscripts import Span as ds
 from nki_mlir.frontend.unsupported import refusing
-from nki_mlir.nki_legacy.grid import nc, spmd_dim
+from nki_mlir.nki_legacy import grid as launch
 
 # Types are numpy's.
 
@@ -53,6 +50,16 @@ class bfp16:
     """Limits of bf16; the least value is the pattern 0xff80, minus infinity."""
 
     min = float("-inf")
+
+
+# Buffers, index grids, axes of launch grids -----------------------------------------------------------------------
+
+sbuf, psum = shared_api.sbuf, shared_api.psum
+hbm, private_hbm, shared_hbm = shared_api.hbm, shared_api.private_hbm, shared_api.shared_hbm
+tile_size, program_ndim = shared_api.tile_size, shared_api.program_ndim
+ds = subscripts.Span
+arange, mgrid = grids.arange, grids.mgrid
+nc, spmd_dim = launch.nc, launch.spmd_dim
 
 
 # Creation -------------------------------------------------------------------------------------------------------
@@ -378,21 +385,6 @@ UNSUPPORTED = (
 """Functions of the API that this front end does not have; they can be imported, and refuse to be called."""
 
 __getattr__ = refusing("neuronxcc.nki.language", "nl", UNSUPPORTED)
-
-__all__ = [
-    "arange",
-    "ds",
-    "hbm",
-    "mgrid",
-    "nc",
-    "private_hbm",
-    "program_ndim",
-    "psum",
-    "sbuf",
-    "shared_hbm",
-    "spmd_dim",
-    "tile_size",
-]
 
 
 mark_nki_functions(globals())

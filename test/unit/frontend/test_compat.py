@@ -76,3 +76,18 @@ def test_a_plain_folder_of_that_name_does_not_count(tmp_path, monkeypatch):
     (tmp_path / "nki").mkdir()
     monkeypatch.syspath_prepend(str(tmp_path))
     assert compat.install() == ["nki", "neuronxcc"]
+
+
+@pytest.mark.parametrize(
+    ("module", "names"),
+    [
+        ("nki_mlir.nki.language", "float32 sbuf ndarray affine_range ds tile_size no_reorder add"),
+        ("nki_mlir.nki.isa", "engine oob_mode nc_matmul tensor_tensor get_nc_version"),
+        ("nki_mlir.nki_legacy.language", "float32 par_dim arange mgrid nc load exp affine_range"),
+        ("nki_mlir.nki_legacy.isa", "engine oob_mode nc_matmul tensor_tensor get_nc_version"),
+    ],
+)
+def test_star_import_brings_the_whole_api(module: str, names: str):
+    found: dict[str, object] = {}
+    exec(f"from {module} import *", found)
+    assert set(names.split()) <= found.keys()
