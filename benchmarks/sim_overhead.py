@@ -24,6 +24,7 @@ from nki_mlir.isa.target import CAYMAN
 from nki_mlir.simulator.machine import find_module
 from nki_mlir.simulator.program import Budget, Function
 from nki_mlir.simulator.threads import one_blas_thread
+from nki_mlir.simulator.undefined import Undefined
 
 REPEATS = 5
 TILES = 64
@@ -59,7 +60,9 @@ def program(count: int, looped: bool) -> ModuleOp:
 def compiled(module: ModuleOp, poison: bool) -> Function:
     """Returns the module's function, compiled."""
     (func,) = module.body.block.ops
-    return Function(func, {}, CAYMAN, memory_target=CAYMAN, poison=poison, budget=Budget(1 << 40))  # type: ignore[arg-type]
+    return Function(
+        func, {}, CAYMAN, memory_target=CAYMAN, undefined=Undefined() if poison else None, budget=Budget(1 << 40)
+    )  # type: ignore[arg-type]
 
 
 def measured(run: Callable[[], object], count: int) -> float:

@@ -14,7 +14,9 @@ MODULES = {
     "nki": {
         "nki": "nki_mlir.nki",
         "nki.compiler": "nki_mlir.nki.compiler",
+        "nki.dtype": "nki_mlir.nki.dtype",
         "nki.isa": "nki_mlir.nki.isa",
+        "nki.isa.constants": "nki_mlir.nki.constants",
         "nki.language": "nki_mlir.nki.language",
     },
     "neuronxcc": {
@@ -22,6 +24,7 @@ MODULES = {
         "neuronxcc.nki": "nki_mlir.nki_legacy",
         "neuronxcc.nki.compiler": "nki_mlir.nki_legacy.compiler",
         "neuronxcc.nki.isa": "nki_mlir.nki_legacy.isa",
+        "neuronxcc.nki.isa.constants": "nki_mlir.nki_legacy.constants",
         "neuronxcc.nki.language": "nki_mlir.nki_legacy.language",
         "neuronxcc.nki.typing": "nki_mlir.nki_legacy.typing",
     },

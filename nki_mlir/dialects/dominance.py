@@ -8,7 +8,8 @@ what is visible.
 from collections.abc import Iterator, Sequence
 
 from xdsl.ir import Block, Operation, Region
-from xdsl.utils.exceptions import VerifyException
+
+from nki_mlir.dialects.places import blame
 
 
 def verify_dominance(function: Operation) -> None:
@@ -21,9 +22,7 @@ def verify_dominance(function: Operation) -> None:
         where = "does not dominate this use"
         if not function.is_ancestor(op.operands[number].owner):
             where = f"is defined outside of the '{function.name}' op"
-        error = VerifyException(f"Operation {op.name} operand #{number} {where}")
-        setattr(error, "operation", op)  # noqa: B010
-        raise error
+        blame(op, f"operand #{number} {where}")
 
 
 _Use = tuple[Operation, int]

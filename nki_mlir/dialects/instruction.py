@@ -44,6 +44,7 @@ from nki_mlir.dialects.attributes import (
     RegisterAttr,
     RegisterType,
 )
+from nki_mlir.dialects.places import verify_inside_function
 from nki_mlir.isa.instructions.base import Instruction
 
 GROUPS = ("outs", "ins", "indirection", "params")
@@ -259,6 +260,7 @@ def _verifier(
     traits = [trait for trait in definition.traits if not isinstance(trait, MemoryEffect)]
 
     def verify(op: InstructionOp) -> None:
+        verify_inside_function(op)
         properties = op.properties
         certain = not op.results and not op.regions and len(op.successors) == successors
         for name, held in properties.items():
@@ -283,6 +285,7 @@ def _verifier(
 
     def verify_once(op: InstructionOp) -> None:
         signature = _signature(op, names, others)
+        verify_inside_function(op)
         if signature is None or op.results or op.regions or op.successors:
             verify(op)
         elif signature not in admitted:
@@ -483,15 +486,16 @@ def drop_role(op: InstructionOp, name: str) -> None:
 
 def verify_instruction(op: InstructionOp) -> None:
     """Raises `VerifyException` if the op's operands are not what its patterns say, or break a rule of the ISA."""
-    from nki_mlir.dialects.operands import rule_operands, target_of
+    from nki_mlir.dialects.operands import ranges_of, rule_operands, target_of
 
     for role in op.ROLES:
         if role.variadic and not isinstance(op.properties[role.name], ArrayAttr):
             raise VerifyException(f"{role.name} must be an array of access patterns")
     uses = list(operands_of(op))
+    ranges = ranges_of(op, uses)
     used = 0
     for use in uses:
-        _verify_use(use)
+        _verify_use(op, use, ranges)
         used += len(use.indices) if use.storage is None else 1 + len(use.indices)
     guards = 0 if op.when is None else op.when.indices
     values = len(op.operands)
@@ -502,13 +506,13 @@ def verify_instruction(op: InstructionOp) -> None:
     isa = op.descriptor()
     if isa is None:
         return
-    found = isa.violation(rule_operands(op, uses), target_of(op))
+    found = isa.violation(rule_operands(op, uses, ranges), target_of(op))
     if found is not None:
         message, rule = found
         raise VerifyException(f"{message} [{rule.identifier}]")
 
 
-def _verify_use(use: Use) -> None:
+def _verify_use(op: InstructionOp, use: Use, ranges_of: Callable[[SSAValue], affine.Domain | None]) -> None:
     pattern, role = use.pattern, use.role
     kind = _KINDS.get(type(pattern))
     if kind is None or kind not in role.kinds:
@@ -528,16 +532,15 @@ def _verify_use(use: Use) -> None:
         if mem.on_chip is (fields.partition is None):
             place = "has a partition part" if access.on_chip else "has no partition part"
             raise VerifyException(f"{use.label} {place}, but its storage is in {mem.space}")
+        if fields.indirect is not None and all(role.group != "indirection" for role in op.ROLES):
+            raise VerifyException(f"{use.label} is indexed at run time, which this instruction has no operand for")
         if fields.block != 0:
-            _verify_block(use, fields.block, mem.blocks)
+            _verify_block(use, fields.block, mem.blocks, [ranges_of(value) for value in use.indices])
     if use.indices:
         _verify_indices(use.label, use.indices)
 
 
-def _verify_block(use: Use, block: Expr, blocks: int) -> None:
-    from nki_mlir.dialects.operands import index_range
-
-    ranges = [index_range(value) for value in use.indices]
+def _verify_block(use: Use, block: Expr, blocks: int, ranges: Sequence[affine.Domain | None]) -> None:
     bounds = affine.interval(block, ranges)
     if bounds is not None and not 0 <= bounds[0] <= bounds[1] < blocks:
         bounds = affine.exact_interval(block, ranges)

@@ -1,6 +1,6 @@
 """Operands of an op as the rules of the instruction set see them, and the target an op is for."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import gcd
 from typing import Any, cast
 
@@ -10,7 +10,8 @@ from nki_mlir.dialects import affine
 from nki_mlir.dialects.access import Access
 from nki_mlir.dialects.affine import Domain, Expr, Interval
 from nki_mlir.dialects.attributes import ArchAttr, ExprAttr, Immediate, MemType, RegisterAttr, value_of
-from nki_mlir.dialects.instruction import InstructionOp, Use, operands_of
+from nki_mlir.dialects.domains import Condition, masks, narrowed
+from nki_mlir.dialects.instruction import InstructionOp, Use, guard_indices, operands_of
 from nki_mlir.dialects.structure import LoopOp, StorageOp
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import MemorySpace
@@ -26,6 +27,9 @@ STRICTEST_START = 128
 _KNOWN: dict[tuple[Access, MemType, Placement | None], Operand] = {}
 _IMMEDIATES: dict[Immediate, Operand] = {}
 
+REGISTER = Operand(dtype=Dtype.I32, space=MemorySpace.REG)
+"""A register as an operand (KLR reference, §5.1: of type int32)."""
+
 
 def target_of(op: Operation) -> Target | None:
     """Returns the target of the nearest enclosing op with an `arch`, or None."""
@@ -39,11 +43,36 @@ def target_of(op: Operation) -> Target | None:
 
 
 def index_range(value: SSAValue) -> range | None:
-    """Returns the values of a loop variable; None for a register, an unbounded loop and one that never runs."""
+    """Returns the values of a loop variable; None for a register and a loop whose bounds are not constant.
+
+    That of a loop that never runs counts as its lower bound. So what is inside is checked like all else, whether or not
+    it depends on the loop: an access of constants does not know the loops around it.
+    """
     owner = value.owner
     if isinstance(owner, Block) and isinstance(loop := owner.parent_op(), LoopOp):
-        return loop.range() or None
+        values = loop.range()
+        return values or range(values.start, values.start + 1)
     return None
+
+
+Ranges = Callable[[SSAValue], Domain | None]
+"""The values of a loop variable for which an instruction runs; None where they are not known."""
+
+
+def ranges_of(op: InstructionOp, uses: Iterable[Use]) -> Ranges:
+    """Returns the values of loop variables for which an instruction runs, its guard and masks considered."""
+    conditions: list[tuple[Condition, Sequence[SSAValue]]] = []
+    for use in uses:
+        if use.indices and type(use.pattern) is Access and use.pattern.masked:
+            conditions += ((condition, use.indices) for condition in masks(use.pattern))
+    when = op.when
+    if when is not None:
+        keys = guard_indices(op)
+        conditions += ((Condition(expr, not ge), keys) for expr, ge in when.data.atoms)
+    if not conditions:
+        return index_range
+    found = narrowed({key: index_range(key) for _, keys in conditions for key in keys}, conditions)
+    return lambda value: found[value] if value in found else index_range(value)
 
 
 def placement_of(storage: SSAValue, block: Expr) -> Placement | None:
@@ -65,18 +94,22 @@ def admission(access: Access, mem: MemType, placement: Placement | None) -> obje
     return access if placement is not None and mem.space is MemorySpace.PSUM else access.form
 
 
-def rule_operands(op: InstructionOp, uses: Iterable[Use] | None = None) -> Operands:
+def rule_operands(op: InstructionOp, uses: Sequence[Use] | None = None, ranges: Ranges | None = None) -> Operands:
     """Returns what an instruction says to the rules: operands by role, parameters by name.
 
-    `uses` are its operands where the caller has them already.
+    `uses` are its operands and `ranges` the values of their index values where the caller has them already.
     """
+    if uses is None:
+        uses = list(operands_of(op))
+    if ranges is None:
+        ranges = ranges_of(op, uses)
     roles: dict[str, Any] = {}
     parameters: dict[str, Any] = {}
-    for role, _, pattern, storage, indices in operands_of(op) if uses is None else uses:
+    for role, _, pattern, storage, indices in uses:
         if type(pattern) is ExprAttr:
-            parameters[role.name] = pattern.value()
+            parameters[role.name] = _parameter(pattern, [ranges(value) for value in indices])
             continue
-        operand = operand_for(pattern, storage, indices)
+        operand = operand_for(pattern, storage, indices, ranges)
         if operand is None:
             continue
         if role.variadic:
@@ -89,15 +122,27 @@ def rule_operands(op: InstructionOp, uses: Iterable[Use] | None = None) -> Opera
     return Operands(roles, parameters)
 
 
-def operand_for(pattern: Attribute, storage: SSAValue | None, indices: tuple[SSAValue, ...]) -> Operand | None:
-    """Returns the figures of one operand; registers have none."""
+def _parameter(pattern: ExprAttr, domains: Sequence[Domain | None]) -> Any:
+    """Returns a parameter as rules see it: integers, and for what depends on loops the set of its values, if known."""
+    found = tuple(
+        value if isinstance(value, int) else affine.values(value, tuple(domains)) for value in pattern.data.values
+    )
+    return found if pattern.data.is_list else found[0]
+
+
+def operand_for(
+    pattern: Attribute, storage: SSAValue | None, indices: tuple[SSAValue, ...], ranges: Ranges
+) -> Operand | None:
+    """Returns the figures of one operand."""
     if type(pattern) is Immediate:
         known = _IMMEDIATES.get(pattern)
         if known is None:
             known = Operand(dtype=pattern.data.dtype, immediate=pattern.data.value)
             _IMMEDIATES[pattern] = known
         return known
-    if storage is None or type(pattern) is RegisterAttr:
+    if type(pattern) is RegisterAttr:
+        return REGISTER
+    if storage is None:
         return None
     access, kind = cast(Access, pattern), cast(MemType, storage.type)
     placement = placement_of(storage, access.data.block)
@@ -107,7 +152,7 @@ def operand_for(pattern: Attribute, storage: SSAValue | None, indices: tuple[SSA
         if known is None:
             known = _KNOWN[key] = figures(access, kind, placement, [])
         return known
-    return figures(access, kind, placement, [index_range(value) for value in indices])
+    return figures(access, kind, placement, [ranges(value) for value in indices])
 
 
 def figures(access: Access, kind: MemType, placement: Placement | None, ranges: Sequence[Domain | None]) -> Operand:

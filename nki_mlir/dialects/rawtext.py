@@ -5,6 +5,7 @@ This is the only module that reaches into the parser's private state; test/unit/
 relies on.
 """
 
+import re
 from collections.abc import Callable
 from io import StringIO
 from typing import NoReturn, TypeVar
@@ -18,6 +19,8 @@ from xdsl.utils.lexer import Span
 from nki_mlir.dialects.affine import ExprSyntaxError
 
 T = TypeVar("T")
+_COMMENT = re.compile(r"//[^\n]*")
+_CLOSING = re.compile(r"//[^\n]*|>")
 
 
 def source(parser: AttrParser) -> str:
@@ -56,16 +59,26 @@ def fail(parser: AttrParser, message: str, start: int, end: int | None = None) -
     raise ParseError(Span(start, start + 1 if end is None else end, parser.lexer.input), message)
 
 
+def without_comments(text: str) -> str:
+    """Returns the text with blanks in place of its comments."""
+    return _COMMENT.sub(lambda match: " " * len(match[0]), text) if "//" in text else text
+
+
 def raw_parameter(parser: AttrParser, read: Callable[[str], T]) -> T:
-    """Reads `<…>`, whose content holds no '>', by `read`; its `ExprSyntaxError` becomes a parse error in place."""
+    """Reads `<…>`, whose content holds '>' in comments only, by `read`.
+
+    Its `ExprSyntaxError` becomes a parse error in place.
+    """
     text, start = source(parser), position(parser)
     if text[start : start + 1] != "<":
         fail(parser, "'<' expected", start)
     end = text.find(">", start)
+    if text.find("//", start, end) >= 0:
+        end = next((match.start() for match in _CLOSING.finditer(text, start) if match[0] == ">"), -1)
     if end < 0:
         fail(parser, "'>' expected after this '<'", start)
     try:
-        value = read(text[start + 1 : end])
+        value = read(without_comments(text[start + 1 : end]))
     except ExprSyntaxError as error:
         fail(parser, str(error), start + 1 + error.position)
     except VerifyException as error:

@@ -5,11 +5,19 @@ from struct import Struct
 from typing import Any, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, StringAttr, i64
+from xdsl.dialects.builtin import ModuleOp as BuiltinModuleOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, base, operand_def, opt_prop_def, prop_def, region_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind, NoTerminator, RecursiveMemoryEffect
+from xdsl.traits import (
+    EffectInstance,
+    HasParent,
+    MemoryEffect,
+    MemoryEffectKind,
+    NoTerminator,
+    RecursiveMemoryEffect,
+)
 from xdsl.utils.exceptions import VerifyException
 
 from nki_mlir.dialects.affine import ExprSyntaxError
@@ -23,6 +31,7 @@ from nki_mlir.dialects.attributes import (
     TensorKindAttr,
 )
 from nki_mlir.dialects.dominance import verify_dominance
+from nki_mlir.dialects.places import HoldsInstructions, InsideFunction, blame, verify_distinct, verify_names
 from nki_mlir.isa.enums import LoopKind, MemorySpace, TensorKind
 from nki_mlir.isa.target import TARGETS, Target
 
@@ -42,7 +51,7 @@ class AllocateEffect(MemoryEffect):
     @classmethod
     def get_effects(cls, op: Operation) -> set[EffectInstance]:
         found = {EffectInstance(MemoryEffectKind.ALLOC, op.results[0])}
-        if isinstance(op, StorageOp) and (op.tensor_kind.is_input or op.tensor_kind.is_output):
+        if isinstance(op, StorageOp) and op.is_external:
             found.add(EffectInstance(MemoryEffectKind.WRITE, op.results[0]))
         return found
 
@@ -85,7 +94,7 @@ class StorageOp(IRDLOperation):
         %t = bir.tensor "t" at <0, 0>, <0, 2048> : !nki.mem<sbuf 128x512xf32, blocks 2>
 
     A place is <first partition, byte address inside a partition> on chip, <0, byte address> in HBM, and <> for a block
-    that has none yet.
+    that has none yet. What comes from outside, or goes there, is in HBM.
     """
 
     storage = result_def(MemType)
@@ -93,7 +102,7 @@ class StorageOp(IRDLOperation):
     kind = opt_prop_def(base(TensorKindAttr))
     places = opt_prop_def(DenseArrayBase.constr(i64))
 
-    traits = traits_def(AllocateEffect())
+    traits = traits_def(AllocateEffect(), InsideFunction())
 
     @property
     def mem(self) -> MemType:
@@ -104,6 +113,12 @@ class StorageOp(IRDLOperation):
     def tensor_kind(self) -> TensorKind:
         """What the tensor is to the outside; internal unless said otherwise."""
         return TensorKind.INTERNAL if self.kind is None else self.kind.data
+
+    @property
+    def is_external(self) -> bool:
+        """Whether the caller provides the tensor's contents, or reads them."""
+        kind = self.tensor_kind
+        return kind.is_input or kind.is_output
 
     def placements(self) -> list[tuple[int, int] | None]:
         """Returns (first partition, byte address) of each block, None where it has no place."""
@@ -138,12 +153,16 @@ class StorageOp(IRDLOperation):
         if mem.on_chip and mem.partitions > PARTITIONS:
             name = self.sym.data
             raise VerifyException(f"'{name}' has {mem.partitions} partitions, {mem.space} has {PARTITIONS} [X-PMAX]")
+        if mem.on_chip and self.is_external:
+            raise VerifyException(f"is {self.tensor_kind} and in {mem.space}, it must be in hbm")
         limit = self._partition_bytes() if mem.on_chip else None
         places = [(0, 0)] if self.places is None else [place for place in self.placements() if place is not None]
         for partition, address in places:
             if partition < 0 or address < 0:
                 raise VerifyException(f"a place cannot be negative, got <{partition}, {address}>")
             if limit is None:
+                if partition:
+                    raise VerifyException(f"a place in {mem.space} has no partition, got <{partition}, {address}>")
                 continue
             if partition + mem.partitions > PARTITIONS:
                 what = f"{mem.partitions} partitions from partition {partition}"
@@ -217,7 +236,7 @@ class RegisterOp(IRDLOperation):
     register = result_def(RegisterType)
     sym = prop_def(StringAttr, prop_name="name")
 
-    traits = traits_def(AllocateEffect())
+    traits = traits_def(AllocateEffect(), InsideFunction())
 
     @classmethod
     def parse(cls, parser: Parser) -> "RegisterOp":
@@ -261,7 +280,7 @@ class WhileOp(IRDLOperation):
     condition = operand_def(RegisterType)
     body = region_def("single_block")
 
-    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect(), InsideFunction(), HoldsInstructions())
 
     def verify_(self) -> None:
         verify_no_arguments(self.body)
@@ -296,7 +315,7 @@ class LoopOp(IRDLOperation):
     kind = prop_def(base(LoopKindAttr))
     body = region_def("single_block")
 
-    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect(), InsideFunction(), HoldsInstructions())
 
     @property
     def variable(self) -> SSAValue:
@@ -422,9 +441,25 @@ class SymbolRegionOp(IRDLOperation):
         printer.print_region(self.body, print_empty_block=False)
 
 
+class ModuleOp(SymbolRegionOp):
+    """Base of modules: the functions of one kernel, one a core."""
+
+    traits = traits_def(HasParent(BuiltinModuleOp))
+
+    def verify_(self) -> None:
+        super().verify_()
+        functions = [op for op in self.body.ops if isinstance(op, FunctionOp)]
+        verify_distinct(functions)
+        verify_names(functions)
+
+
 class FunctionOp(SymbolRegionOp):
     """Base of functions and kernels, which see no value from outside of them."""
 
     def verify_(self) -> None:
         super().verify_()
+        entry = self.body.blocks.first
+        for block in self.body.blocks:
+            if block.last_op is not None and entry in block.last_op.successors:
+                blame(block.last_op, f"goes to the first block of the '{self.name}' op, which no branch may do")
         verify_dominance(self)

@@ -35,30 +35,33 @@ from nki_mlir.dialects.instruction import (
 
 # No expression here holds a possessive or atomic group: Python 3.11.2 takes some of them wrong (CPython issue 101955).
 _BLANK = r"\s*(?://[^\n]*(?:\n\s*|\Z))*"  # a comment is skipped as a whole, or its words would be read
+_GAP = rf"(?=[\s/]){_BLANK}"
 _HEAD = re.compile(
-    rf'{_BLANK}(?:on\s+(?P<engine>\w+)|(?P<word>[a-z_]\w*)(?![\w.]|\s*\()|"(?P<name>(?:[^"\\\n]|\\.)*)")'
+    rf'{_BLANK}(?:on{_GAP}(?P<engine>\w+)|(?P<word>[a-z_]\w*)(?![\w.]|{_BLANK}\()|"(?P<name>(?:[^"\\\n]|\\.)*)")'
 )
 _PLAIN_HEAD = re.compile(r'((?: [a-z_]\w*(?![\w.(]))*)(?: "([^"\\\n]*)")?(?= (?:outs|ins)\()')
-_GROUP = re.compile(rf"{_BLANK}(?P<group>outs|ins|indirection|params|when)\s*\(")
-_ROLE = rf"{_BLANK}(?:(?P<role>[a-z_]\w*)\s*=\s*)?"
-_PLACE = r"(?P<access>(?:\{[^{}]*\}\s*)?\[[^\[\]/]*(?://[^\n]*\n[^\[\]/]*)*\]"  # a comment may hold brackets
-_OPERAND = re.compile(
-    rf"{_ROLE}(?:%(?P<storage>[\w$.-]+)\s*{_PLACE}\s*[a-z]\w*(?:\s+at\s+\d+\s+max\s+\d+)?)?"
-    rf"|(?P<number>-?(?:inf|nan|\d[\w.+-]*)\s*:\s*[a-z]\w*)){_BLANK}(?P<end>[,)])"
+_GROUP = re.compile(rf"{_BLANK}(?P<group>outs|ins|indirection|params|when){_BLANK}\(")
+_ROLE = rf"{_BLANK}(?:(?P<role>[a-z_]\w*){_BLANK}={_BLANK})?"
+_BLOCK = rf"(?:\{{[^{{}}/]*(?://[^\n]*\n[^{{}}/]*)*\}}{_BLANK})?"  # a comment may hold brackets, here and below
+_PLACE = rf"(?P<access>{_BLOCK}\[[^\[\]/]*(?://[^\n]*\n[^\[\]/]*)*\]"
+_END = rf"{_BLANK}(?P<end>[,)])"
+_WITHOUT_END = re.compile(
+    rf"{_ROLE}(?:%(?P<storage>[\w$.-]+){_BLANK}(?:{_PLACE}{_BLANK}[a-z]\w*(?:{_GAP}at{_GAP}\d+{_GAP}max{_GAP}\d+)?))?"
+    rf"|(?P<number>-?(?:inf|nan|\d[\w.+-]*){_BLANK}:{_BLANK}[a-z]\w*))"
 )
-_PARAM = re.compile(rf"{_BLANK}(?P<role>[a-z_]\w*)\s*=")
+_COMMENTED_OPERAND = re.compile(_WITHOUT_END.pattern + _END)
+_OPERAND = re.compile(_COMMENTED_OPERAND.pattern.replace(_BLANK, r"\s*"))  # nearly all operands, in less time
+_PARAM = re.compile(rf"{_BLANK}(?P<role>[a-z_]\w*){_BLANK}=")
 _DELIMITER = re.compile(r"//[^\n]*|[\[\](),]")
 _VALUE_NAME = re.compile(r"%[\w$.-]+")
-_COMMENT = re.compile(r"//[^\n]*")
 _EMPTY = re.compile(rf"{_BLANK}\)")
 _BLANKS = re.compile(_BLANK)
 _PLAIN = re.compile(r"[ !#-\[\]-~]*")
 
 # What an operand looks like that is cut short, for a message about what is missing.
-_OPENED = re.compile(rf"{_ROLE}%[\w$.-]+\s*(?:\{{[^{{}}]*\}}\s*)?\[")
-_WITHOUT_TYPE = re.compile(rf"{_ROLE}%[\w$.-]+\s*{_PLACE})")
+_OPENED = re.compile(rf"{_ROLE}%[\w$.-]+{_BLANK}{_BLOCK}\[")
+_WITHOUT_TYPE = re.compile(rf"{_ROLE}%[\w$.-]+{_BLANK}{_PLACE})")
 _NUMBER_ALONE = re.compile(rf"{_ROLE}-?(?:inf|nan|\d[\w.+-]*)")
-_WITHOUT_END = re.compile(_OPERAND.pattern.removesuffix(rf"{_BLANK}(?P<end>[,)])"))
 
 
 class _Form(NamedTuple):
@@ -198,7 +201,7 @@ class _Reader:
         """Reads the operands of one group up to its closing parenthesis."""
         form, waiting, first = self.form, self.form.required[group], True
         while True:
-            match = _OPERAND.match(self.text, self.at)
+            match = _OPERAND.match(self.text, self.at) or _COMMENTED_OPERAND.match(self.text, self.at)
             if match is None:
                 if first and (match := _EMPTY.match(self.text, self.at)) is not None:
                     self.at = match.end()
@@ -262,6 +265,7 @@ class _Reader:
         self.fail("expected an operand such as %t[0 : 128 | 0 : 512] f32 or 2.0 : f32")
 
     def number(self, text: str, match: re.Match[str]) -> _Operand:
+        text = rawtext.without_comments(text)
         try:
             return Immediate.read(text), []
         except ExprSyntaxError as error:
@@ -271,8 +275,7 @@ class _Reader:
 
     def pattern(self, attribute: type[Any], text: str, start: int) -> tuple[Any, list[SSAValue]]:
         """Reads the text of a pattern with SSA names in it; returns the attribute and the named values."""
-        if "//" in text:
-            text = _COMMENT.sub(lambda match: " " * len(match[0]), text)
+        text = rawtext.without_comments(text)
         if "%" not in text:
             names: list[str] = []
             plain = text
@@ -369,8 +372,10 @@ def parse_instruction(cls: type[Any], parser: Parser, at: int, location: Locatio
     attributes: dict[str, Attribute] = {}
     following = rawtext.next_character(parser)
     if following == "{":
-        defined = cls.get_irdl_definition().properties
+        defined, printed, start = cls.get_irdl_definition().properties, reader.form.printed, rawtext.position(parser)
         for key, value in parser.parse_optional_attr_dict().items():
+            if key in printed:
+                _fail_at_entry(cls, parser, start, key)
             (reader.properties if key in defined else attributes)[key] = value
         following = rawtext.next_character(parser)
     successors = parser.parse_successors() if following == "[" else ()
@@ -381,6 +386,21 @@ def parse_instruction(cls: type[Any], parser: Parser, at: int, location: Locatio
         successors=successors,
         location=location,
     )
+
+
+def _fail_at_entry(cls: type[Any], parser: Parser, start: int, key: str) -> NoReturn:
+    """Fails at the entry `key` of the dictionary that begins at `start`, which has its place elsewhere."""
+    rawtext.resume(parser, start)
+
+    def entry() -> None:
+        at = rawtext.position(parser)
+        if (parser.parse_optional_identifier() or parser.parse_optional_str_literal()) == key:
+            rawtext.fail(parser, f"'{key}' of {cls.name} stands in the line, not in the dictionary", at, at + len(key))
+        if parser.parse_optional_punctuation("=") is not None:
+            parser.parse_attribute()
+
+    parser.parse_comma_separated_list(parser.Delimiter.BRACES, entry)
+    raise AssertionError(key)
 
 
 def print_instruction(op: InstructionOp, printer: Printer) -> None:

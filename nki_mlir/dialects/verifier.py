@@ -38,7 +38,7 @@ def operation_of(error: BaseException) -> Operation | None:
 
 def op_error(op: Operation, message: str) -> NkiError:
     """Returns the error `'dialect.op' op message` at the op's place."""
-    text = one_line(message).removeprefix(f"Operation {op.name} ")
+    text = one_line(message).removeprefix(f"Operation {op.name} ").removeprefix(f"'{op.name}' ")
     return NkiError(f"'{op.name}' op {text}", place_of(op.location))
 
 

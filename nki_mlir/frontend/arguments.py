@@ -1,7 +1,7 @@
 """Arguments and results of a kernel: arrays become input tensors, returned tensors become outputs."""
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import copy
 from typing import Any
 
@@ -28,13 +28,34 @@ def map_arrays(value: Any, path: Path, visit: Callable[[Any, Path], Any]) -> Any
 
     Containers are copied, so that a kernel that changes its arguments meets fresh ones in the next run.
     """
-    if is_array(value):
+    return _mapped(value, path, is_array, visit)
+
+
+def map_tensors(value: Any, visit: Callable[[Tile], Any]) -> Any:
+    """Returns a returned value with every tensor in it, at any depth of containers, replaced by `visit(tensor)`."""
+    return _mapped(value, (), _is_tensor, lambda tensor, _: visit(tensor))
+
+
+def tensors_in(value: Any) -> list[Tile]:
+    """Returns the tensors of a returned value, nested containers in order."""
+    found: list[Tile] = []
+    map_tensors(value, found.append)
+    return found
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, Tile)
+
+
+def _mapped(value: Any, path: Path, is_leaf: Callable[[Any], bool], visit: Callable[[Any, Path], Any]) -> Any:
+    """Returns a copy of nested containers with `visit(leaf, path)` in place of each leaf; all else stays as it is."""
+    if is_leaf(value):
         return visit(value, path)
     kind, held = value.__class__, _fields(value)
     if issubclass(kind, dict):
-        return {key: map_arrays(item, (*path, key), visit) for key, item in value.items()}
+        return {key: _mapped(item, (*path, key), is_leaf, visit) for key, item in value.items()}
     if issubclass(kind, list | tuple):
-        items = [map_arrays(item, (*path, k), visit) for k, item in enumerate(value)]
+        items = [_mapped(item, (*path, k), is_leaf, visit) for k, item in enumerate(value)]
         if issubclass(kind, list):
             return items
         make = getattr(value, "_make", tuple)
@@ -42,40 +63,21 @@ def map_arrays(value: Any, path: Path, visit: Callable[[Any, Path], Any]) -> Any
     if held is not None:
         copied: Any = copy(value)
         for name, item in held.items():
-            object.__setattr__(copied, name, map_arrays(item, (*path, name), visit))
+            object.__setattr__(copied, name, _mapped(item, (*path, name), is_leaf, visit))
         return copied
     return value
 
 
 def _fields(value: Any) -> dict[str, Any] | None:
-    """Returns the attributes of a user's object that arguments may stand in: a dataclass or an NKIObject; else None."""
-    if isinstance(value, type) or not (hasattr(value, "__nki_object__") or dataclasses.is_dataclass(value)):
+    """Returns the attributes of a user's object that tensors may stand in: a dataclass or an NKIObject; else None."""
+    if isinstance(value, type):
         return None
-    return dict(vars(value))
-
-
-def tensors_in(value: Any) -> Iterator[Tile]:
-    """Yields the tensors of a returned value, nested containers in order."""
-    if isinstance(value, Tile):
-        yield value
-        return
-    kind = value.__class__
-    if issubclass(kind, dict | list | tuple):
-        for item in getattr(value, "values", lambda: value)():
-            yield from tensors_in(item)
-
-
-def map_tensors(value: Any, visit: Callable[[Tile], Any]) -> Any:
-    """Returns a returned value with every tensor in it replaced by `visit(tensor)`."""
-    if isinstance(value, Tile):
-        return visit(value)
-    kind = value.__class__
-    if issubclass(kind, dict):
-        return {key: map_tensors(item, visit) for key, item in value.items()}
-    if issubclass(kind, list | tuple):
-        items = [map_tensors(item, visit) for item in value]
-        return items if issubclass(kind, list) else tuple(items)
-    return value
+    fields: Any = dataclasses.fields(value) if dataclasses.is_dataclass(value) else None
+    if fields is None and not hasattr(value, "__nki_object__"):
+        return None
+    slots: dict[str, Any] = {f.name: getattr(value, f.name) for f in fields or () if hasattr(value, f.name)}
+    attributes: dict[str, Any] = getattr(value, "__dict__", {})
+    return slots | attributes
 
 
 def input_name(path: Path) -> str:
@@ -100,31 +102,43 @@ def dtype_of(array: Any, name: str) -> Dtype:
     return dtype
 
 
+def is_boolean(dtype: Any) -> bool:
+    """Whether an API value means the type of truth values, which are stored as u8 and handed back as bool."""
+    token = getattr(dtype, "dtype", dtype)
+    name = getattr(token, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
+    return str(name).rpartition(".")[2] in ("bool", "bool_")
+
+
 def bind_input(context: TraceContext, array: Any, path: Path) -> Any:
     """Returns the tensor of an array argument."""
     name = input_name(path)
     shape = tuple(int(size) for size in array.shape)
     if any(size < 1 for size in shape):
         raise NKIValueError(f"argument {name} has the shape {shape}, every size must be positive", rule="shape")
-    return context.allocate(shape, dtype_of(array, name), MemorySpace.HBM, name=name, kind=TensorKind.EXTERNAL_INPUT)
+    dtype = dtype_of(array, name)
+    tensor = context.allocate(shape, dtype, MemorySpace.HBM, name=name, kind=TensorKind.EXTERNAL_INPUT)
+    tensor.allocation.boolean = is_boolean(array.dtype)
+    return tensor
 
 
-def outputs_of(result: Any) -> list[Allocation]:
+def outputs_of(result: Any, *, shared: bool) -> list[Allocation]:
     """Returns the storages that a kernel returns, each once, and marks them as outputs.
+
+    `shared` says that tensors of private HBM are none.
 
     Raises:
         NKIValueError: nothing writes a returned tensor.
-        NKITypeError: a returned tensor is on chip, or is a part of its storage.
+        NKITypeError: a returned tensor is not in the memory of outputs, or is another view than all of its storage.
     """
     found: dict[Allocation, None] = {}
     for tensor in tensors_in(result):
         allocation = tensor.allocation
         error: KernelError | None = None
-        if tensor.on_chip:
+        if tensor.on_chip or (shared and tensor.buffer is MemorySpace.PRIVATE_HBM):
             message = f"{tensor.label} is in {tensor.buffer}; a kernel returns tensors in shared_hbm"
             error = NKITypeError(message, rule="unsupported_memory")
-        elif tensor.shape != allocation.shape or tensor.offset != 0:
-            error = NKITypeError(f"a part of {tensor.label} is returned; a kernel returns whole tensors", rule="return")
+        elif (difference := _difference(tensor, allocation)) is not None:
+            error = NKITypeError(f"{difference}; a kernel returns whole tensors as they were made", rule="return")
         elif not allocation.written:
             error = err_tensor_output_not_written_to(tensor.label)
         if error is not None:
@@ -134,3 +148,22 @@ def outputs_of(result: Any) -> list[Allocation]:
             allocation.kind = TensorKind.EXTERNAL_OUTPUT
         found.setdefault(allocation)
     return list(found)
+
+
+def _difference(tensor: Tile, allocation: Allocation) -> str | None:
+    """Returns how a returned view differs from its whole storage, which is what a run hands back; None if it does not.
+
+    Steps count only where there is a second element to step to.
+    """
+    label, made = tensor.label, allocation.mem.dtype
+    if tensor.element is not made:
+        return f"{label} of type {made} is returned as {tensor.element}"
+    if tensor.size != allocation.row or tensor.offset != 0 or tensor.limits is not None:
+        return f"a part of {label} is returned"
+    steps = [step for size, (_, step) in zip(tensor.shape, tensor.layout, strict=True) if size != 1]
+    whole = [step for size, (_, step) in zip(allocation.shape, allocation.layout, strict=True) if size != 1]
+    if tensor.shape != allocation.shape:
+        return f"{label} of shape {allocation.shape} is returned with shape {tensor.shape}"
+    if steps != whole:
+        return f"{label} of shape {allocation.shape} is returned with its dimensions in another order"
+    return None

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from nki_mlir.frontend.errors import NKIValueError
 from nki_mlir.frontend.kernel import Kernel, chosen_frontend
+from nki_mlir.frontend.lowering import built, lowered
 from nki_mlir.isa.target import Target, parse_target
 
 if TYPE_CHECKING:
@@ -36,21 +37,4 @@ def compile_kernel(
     chosen = chosen_frontend(frontend or needed)
     named = parse_target(target) if isinstance(target, str) else target
     trace = kernel.trace(args, kwargs, frontend=chosen, target=named)
-    if emit == "bir":
-        from nki_mlir.frontend.execute import lowered
-
-        module = lowered(trace, chosen, trace.target)
-    else:
-        module = trace.build(chosen)
-    _verify(module)
-    return module
-
-
-def _verify(module: "ModuleOp") -> None:
-    """Raises the first error of a module at its place in the kernel; the group of all of them is its cause."""
-    from nki_mlir.dialects.verifier import verify_module
-
-    try:
-        verify_module(module)
-    except ExceptionGroup as found:
-        raise found.exceptions[0] from found
+    return lowered(trace, chosen) if emit == "bir" else built(trace, chosen)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from nki_mlir.dialects.structure import PARTITIONS
 from nki_mlir.frontend.errors import NKIRuntimeError, NKITypeError, NKIValueError, err_nki_api_outside_of_nki_kernel
 from nki_mlir.frontend.locations import here
+from nki_mlir.frontend.loops import PROGRAM
 from nki_mlir.frontend.naming import Names, variable_name
 from nki_mlir.frontend.records import Record, Recorder
 from nki_mlir.frontend.storage import Allocation
@@ -160,6 +161,7 @@ class TraceContext:
             place=place,
             frames=() if kind.is_input else frames,
         )
+        storage.in_loop = any(loop.instance.kind != PROGRAM for loop in self.recorder.loops)
         if on_chip:
             self._check_size(storage)
         self.allocations.append(storage)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from nki_mlir.diagnostics import NkiError
+from nki_mlir.frontend.arguments import is_boolean
 from nki_mlir.frontend.context import nki_ctx
 from nki_mlir.frontend.errors import (
     NKITypeError,
@@ -82,7 +83,10 @@ def create(
         if found[partition_dim] > 128:
             raise err_num_partition_exceed_arch_limit(api, found[partition_dim], 128)
     place = None if address is None else _place(api, address)
-    return nki_ctx().allocate(found, element_type(dtype), buffer, name=name, partition_dim=partition_dim, place=place)
+    context, kind = nki_ctx(), element_type(dtype)
+    tensor = context.allocate(found, kind, buffer, name=name, partition_dim=partition_dim, place=place)
+    tensor.allocation.boolean = is_boolean(dtype)
+    return tensor
 
 
 def _place(api: str, address: Any) -> tuple[int, int]:

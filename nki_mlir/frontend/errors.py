@@ -474,11 +474,17 @@ def err_copy_dynamic_indirect_indices_not_natively_supported() -> NKISyntaxError
 
 
 def err_mask_not_equal_not_supported() -> NKISyntaxError:
-    return NKISyntaxError("'not equal' mask is not supported", rule="mask_not_equal_not_supported")
+    return NKISyntaxError(
+        "'not equal' mask is not supported; run the instruction once with '<' and once with '>'",
+        rule="mask_not_equal_not_supported",
+    )
 
 
 def err_logic_or_not_supported(kind: str) -> NKIValueError:
-    return NKIValueError(f"'logical or' is not supported for the `{kind}`", rule="logic_or_not_supported")
+    return NKIValueError(
+        f"'logical or' is not supported for the `{kind}`; run the instruction once for each of its parts",
+        rule="logic_or_not_supported",
+    )
 
 
 def err_unsupported_expression_in_mask(expression: str, reason: str) -> NKIValueError:

@@ -1,38 +1,15 @@
-"""Running a trace on the simulator: lowering, passing arrays in and out."""
+"""Running a trace on the simulator: passing arrays in and out."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from xdsl.context import Context
 
 from nki_mlir.frontend.arguments import Path, map_arrays, map_tensors
-from nki_mlir.frontend.kernel import Kernel, Trace, collector_off, parameter_names
+from nki_mlir.frontend.kernel import Kernel, Trace, parameter_names
+from nki_mlir.frontend.lowering import lowered
 from nki_mlir.frontend.storage import Allocation, Tile
-from nki_mlir.isa.target import Target
 from nki_mlir.simulator import simulate
-from nki_mlir.transforms.pipeline import lower_to_bir
-
-if TYPE_CHECKING:
-    from xdsl.dialects.builtin import ModuleOp
-
-
-def _context() -> Context:
-    """Returns an xDSL context that knows all dialects a lowering meets."""
-    from nki_mlir.dialects import get_all_dialects
-
-    context = Context()
-    for name, factory in get_all_dialects().items():
-        context.register_dialect(name, factory)
-    return context
-
-
-def lowered(trace: Trace, frontend: str, target: Target) -> "ModuleOp":
-    """Returns the trace as a BIR module with its storage placed."""
-    with collector_off():
-        module = trace.build(frontend)
-        lower_to_bir(_context(), module, target=target)
-    return module
 
 
 def execute(
@@ -53,25 +30,30 @@ def execute(
     for name, value in kwargs.items():
         map_arrays(value, (name,), collect)
     inputs = {allocation.name: as_numpy(arrays[path], allocation) for path, allocation in trace.inputs.items()}
-    found = simulate(lowered(trace, frontend, trace.target), inputs, poison=poison, target=trace.target)
+    found = simulate(lowered(trace, frontend), inputs, poison=poison, target=trace.target)
     for path, allocation in trace.inputs.items():
         if allocation.written:
             write_back(arrays[path], found.inputs[allocation.name])
     values = {**found.inputs, **found.outputs}
 
     def tensor(tile: Tile) -> Any:
-        return values[tile.allocation.name]
+        array = values[tile.allocation.name]
+        return array.astype(np.bool_) if tile.allocation.boolean else array
 
     return map_tensors(trace.result, tensor)
 
 
 def as_numpy(array: Any, allocation: Allocation) -> Any:
-    """Returns an argument as a numpy array of its tensor's type; torch and JAX arrays are converted."""
-    if isinstance(array, np.ndarray):
-        return array  # pyright: ignore[reportUnknownVariableType]
+    """Returns an argument as a numpy array of its tensor's type; torch and JAX arrays are converted.
+
+    Truth values become the 0 and 1 that u8 stores, and numbers come in the byte order of this machine.
+    """
     if hasattr(array, "detach"):
         return _from_torch(array, allocation)
-    return np.asarray(array)
+    given: np.ndarray[Any, Any] = np.asarray(array)
+    if allocation.boolean:
+        return given.view(np.uint8)
+    return given if given.dtype.isnative else given.astype(given.dtype.newbyteorder("="))
 
 
 def _from_torch(tensor: Any, allocation: Allocation) -> Any:

@@ -26,9 +26,9 @@ from nki_mlir.frontend.errors import (
 )
 from nki_mlir.frontend.functions_operands import is_number, tile_of
 from nki_mlir.frontend.masks import as_mask, check_bounds, guards, restrict
-from nki_mlir.frontend.sema import Sema
+from nki_mlir.frontend.sema import Sema, number
 from nki_mlir.frontend.storage import Tile
-from nki_mlir.frontend.subscripts import BLOCK, Grid
+from nki_mlir.frontend.subscripts import BLOCK, PARTITION, Grid
 from nki_mlir.frontend.symbolic import Pred, Sym, same
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import MemorySpace
@@ -36,6 +36,8 @@ from nki_mlir.isa.enums import MemorySpace
 SBUF, PSUM = MemorySpace.SBUF, MemorySpace.PSUM
 Mask = Pred | bool
 Shape = tuple[int, ...]
+_REPEATED = PARTITION, 0
+"""The layout of a partition dimension that is one partition, repeated."""
 
 
 def sema() -> Sema:
@@ -46,8 +48,10 @@ def sema() -> Sema:
 # Operands and results -------------------------------------------------------------------------------------------
 
 
-def on_chip(api: str, operand: str, value: Any) -> Tile:
+def on_chip(api: str, operand: str, value: Any, *, engine: bool = True) -> Tile:
     """Returns an operand that must be a tile in SBUF or PSUM.
+
+    What an `engine` reads must have all its partitions, so a view that repeats one partition is copied first.
 
     Raises:
         NKITypeError: it is in HBM, spans several blocks, or is no tensor.
@@ -57,17 +61,19 @@ def on_chip(api: str, operand: str, value: Any) -> Tile:
         raise err_unsupported_memory(api, operand, tile.buffer, ("sbuf", "psum"))
     if tile.layout[0][0] == BLOCK:
         raise err_failed_to_infer_tile_from_local_tensor(tile.label, tile.shape)
+    if engine and tile.layout[0] == _REPEATED:
+        return regrid(_copied_by_dma(api, tile, True), tile)
     return tile
 
 
-def scalar_or_tile(api: str, operand: str, value: Any) -> Any:
-    """Returns a tile on chip, or a Python or numpy number; a loop index becomes the number it is.
+def scalar_or_tile(api: str, operand: str, value: Any, *, engine: bool = True) -> Any:
+    """Returns a tile on chip (see `on_chip`), or a Python or numpy number; a loop index becomes the number it is.
 
     Raises:
         NKITypeError: it is something else.
     """
     if isinstance(value, Tile):
-        return on_chip(api, operand, value)
+        return on_chip(api, operand, value, engine=engine)
     if isinstance(value, Sym | Pred):
         return int(value)
     if is_number(value):
@@ -141,11 +147,11 @@ def _wider_integer(first: Dtype, second: Dtype) -> Dtype:
 
 
 def type_of(value: Any) -> Dtype:
-    """Returns the type of an operand: a tile's own, a numpy number's, else u8 for bool, i32 for int, f32 for float."""
-    own = getattr(value, "dtype", None)
-    if own is not None:
-        return element_type(own)
-    return Dtype.U8 if isinstance(value, bool) else Dtype.I32 if isinstance(value, int) else Dtype.F32
+    """Returns the type of an operand: a tile's own, u8 of a truth value, else that of the immediate (`sema.number`)."""
+    if isinstance(value, Tile):
+        return value.element
+    truth = isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b"
+    return Dtype.U8 if truth else number(value).dtype
 
 
 def result_type(dtype: Any, *operands: Any, promote: bool = True) -> Dtype:
@@ -153,7 +159,7 @@ def result_type(dtype: Any, *operands: Any, promote: bool = True) -> Dtype:
     if dtype is not None:
         return element_type(dtype)
     if not promote:
-        return next(value.dtype for value in operands if isinstance(value, Tile))
+        return next(value.element for value in operands if isinstance(value, Tile))
     found = type_of(operands[0])
     for value in operands[1:]:
         found = promoted(found, type_of(value))
@@ -186,10 +192,10 @@ def regrid(view: Tile, source: Tile, axes: "Sequence[Any] | None" = None) -> Til
     return view
 
 
-def spread(api: str, tile: Tile, shape: Shape, *, partitions: bool = True) -> Tile:
+def spread(api: str, tile: Tile, shape: Shape, mask: Mask = True, *, partitions: bool = True) -> Tile:
     """Returns a view of `tile` with the given shape, its dimensions of size 1 repeated.
 
-    Engines read every partition once, so one partition is first copied to all of them by a DMA.
+    Engines read every partition once, so one partition is first copied to all of them by a DMA, as far as `mask` goes.
 
     Raises:
         NKIValueError: the shapes do not fit, or partitions would be repeated against `partitions`.
@@ -200,7 +206,7 @@ def spread(api: str, tile: Tile, shape: Shape, *, partitions: bool = True) -> Ti
     if view.shape[0] != shape[0]:
         if not partitions:
             raise err_num_partition_mismatch(api, (tile.shape[0], shape[0]))
-        view = repeated_partition(api, view, shape[0])
+        view = _copied_by_dma(api, view.broadcast_to((shape[0], *view.shape[1:])), mask)
     return stretched(view, shape)
 
 
@@ -226,12 +232,10 @@ def deepened(api: str, tile: Tile, shape: Shape) -> Tile:
     return view
 
 
-def repeated_partition(api: str, tile: Tile, count: int) -> Tile:
-    """Returns a tile with `count` copies of the one partition of `tile`."""
-    if tile.shape[0] != 1:
-        raise err_num_partition_mismatch(api, (tile.shape[0], count))
-    result = fresh(api, (count, *tile.shape[1:]), tile.dtype)
-    sema().dma_copy(result, tile.broadcast_to(result.shape))
+def _copied_by_dma(api: str, repeated: Tile, mask: Mask) -> Tile:
+    """Returns a tile with copies of the one partition that a view repeats."""
+    result = fresh(api, repeated.shape, repeated.element)
+    sema().dma_copy(result, repeated, mask=mask)
     return result
 
 
@@ -240,20 +244,20 @@ def is_vector(tile: Tile) -> bool:
     return math.prod(tile.shape[1:]) == 1
 
 
-def apart(first: Tile, second: Tile) -> Tile:
+def apart(first: Tile, second: Tile, mask: Mask = True) -> Tile:
     """Returns `second`, copied to SBUF if both are in PSUM: no instruction reads two operands there."""
     if first.buffer is PSUM and second.buffer is PSUM:
-        return in_sbuf(second)
+        return in_sbuf(second, mask)
     return second
 
 
-def in_sbuf(tile: Tile) -> Tile:
-    """Returns a tile in SBUF with the contents of `tile`: itself, or a copy."""
+def in_sbuf(tile: Tile, mask: Mask = True) -> Tile:
+    """Returns a tile in SBUF with the contents of `tile` that a mask leaves: itself, or a copy."""
     if tile.buffer is SBUF:
         return tile
-    copied = fresh("tensor_copy", tile.shape, tile.dtype)
-    sema().tensor_copy(copied, tile, None)
-    return copied
+    copied = fresh("tensor_copy", tile.shape, tile.element)
+    sema().tensor_copy(copied, tile, None, mask=mask, domain=domain_of(mask, copied, src=tile))
+    return regrid(copied, tile)
 
 
 # Assignment -----------------------------------------------------------------------------------------------------
@@ -329,7 +333,7 @@ def same_elements(first: Tile, second: Tile) -> bool:
     """Whether two views name the same elements in the same order."""
     return (
         first.storage is second.storage
-        and first.dtype is second.dtype
+        and first.element is second.element
         and first.shape == second.shape
         and first.layout == second.layout
         and all(same(a, b) for a, b in zip(first.offsets, second.offsets, strict=True))

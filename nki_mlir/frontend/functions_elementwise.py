@@ -81,10 +81,10 @@ def _tiles(api: str, op: AluOp, result: Tile, a: Tile, b: Tile, mask: Mask, part
             domain = domain_of(mask, result, data=data)
             sema().tensor_scalar(result, data, op, operand, None, None, reverse0=reverse, mask=mask, domain=domain)
             return
-    data1 = spread(api, a, result.shape, partitions=partitions)
-    data2 = apart(data1, spread(api, b, result.shape, partitions=partitions))
+    data1 = spread(api, a, result.shape, mask, partitions=partitions)
+    data2 = apart(data1, spread(api, b, result.shape, mask, partitions=partitions), mask)
     if op is AluOp.POW:  # on GpSimd, which does not reach PSUM
-        data1, data2 = in_sbuf(data1), in_sbuf(data2)
+        data1, data2 = in_sbuf(data1, mask), in_sbuf(data2, mask)
     domain = domain_of(mask, result, data1=data1, data2=data2)
     sema().tensor_tensor(result, data1, data2, op, None, mask=mask, domain=domain)
 
@@ -92,7 +92,7 @@ def _tiles(api: str, op: AluOp, result: Tile, a: Tile, b: Tile, mask: Mask, part
 def _is_operand(op: AluOp, result: Tile, data: Tile, operand: Tile) -> bool:
     return (
         data.shape == result.shape
-        and operand.dtype is Dtype.F32
+        and operand.element is Dtype.F32
         and not op.is_bitwise
         and is_vector(operand)
         and not is_vector(data)
@@ -106,7 +106,7 @@ def in_place(api: str, op: AluOp, target: Tile, value: Any) -> None:
 
     A result of a matmul that is added to PSUM makes the matmul accumulate there in the end (`functions_folding`).
     """
-    own = on_chip(api, "x", target)
+    own = on_chip(api, "x", target, engine=False)
     other = scalar_or_tile(api, "y", value)
     if not isinstance(other, Tile):
         sema().tensor_scalar(own, own, op, number(other), None, None)
@@ -123,7 +123,7 @@ def in_place(api: str, op: AluOp, target: Tile, value: Any) -> None:
     if own.buffer is PSUM and other.buffer is PSUM:
         if op is AluOp.ADD and other.allocation.fresh and _accumulates(where, what, mask):
             return
-        what = in_sbuf(what)
+        what = in_sbuf(what, mask)
     sema().tensor_tensor(where, where, what, op, None, mask=mask)
 
 
@@ -137,7 +137,7 @@ def _accumulates(target: Tile, source: Tile, mask: Mask) -> bool:
     last = body[-1] if body else None
     if not isinstance(last, Record) or last.instr is not INSTRUCTIONS["matmul"]:
         return False
-    if last.roles["dst"].storage is not source.storage or target.dtype is not source.dtype:
+    if last.roles["dst"].storage is not source.storage or target.element is not source.element:
         return False
     record = context.sema.record(
         "tensor_tensor", {"dst": target, "data1": target, "data2": source}, {"op": AluOp.ADD}, mask=mask, check=False
@@ -204,7 +204,7 @@ def combined(
         assert op1 is not None
         domain = domain_of(mask, result, data=data, operand1=operand1)
         how: dict[str, Any] = {"reverse0": reverse0, "reverse1": reverse1, "mask": mask, "domain": domain}
-        sema().scalar_tensor_tensor(result, data, op0, first, op1, apart(data, operand1), **how)
+        sema().scalar_tensor_tensor(result, data, op0, first, op1, apart(data, operand1, mask), **how)
     else:
         how = {"reverse0": reverse0, "reverse1": reverse1, "mask": mask, "domain": domain_of(mask, result, data=data)}
         sema().tensor_scalar(result, data, op0, first, op1, None if operand1 is None else number(operand1), **how)
@@ -214,7 +214,7 @@ def combined(
 def negative(api: str, x: Any, dtype: Any = None, mask: Mask = True) -> Tile:
     """Returns -x."""
     data = on_chip(api, "x", x)
-    return combined(api, data, AluOp.MULT, -1 if data.dtype.is_integer else -1.0, None, None, dtype, mask)
+    return combined(api, data, AluOp.MULT, -1 if data.element.is_integer else -1.0, None, None, dtype, mask)
 
 
 def floor(api: str, x: Any, dtype: Any = None, mask: Mask = True) -> Tile:
@@ -238,8 +238,8 @@ def trunc(api: str, x: Any, dtype: Any = None, mask: Mask = True) -> Tile:
     return binary(api, AluOp.MULT, floor(api, size, None, mask), sign, result_type(dtype, data), mask)
 
 
-def _bias(api: str, data: Tile, value: float) -> Tile:
-    return constant(api, (data.shape[0], 1), value, Dtype.F32)
+def _bias(api: str, data: Tile, value: float, mask: Mask) -> Tile:
+    return constant(api, (data.shape[0], *(1 for _ in data.shape[1:])), value, Dtype.F32, mask)
 
 
 def sin(api: str, x: Any, dtype: Any = None, mask: Mask = True, *, reduced: bool = False) -> Tile:
@@ -266,7 +266,7 @@ def cos(api: str, x: Any, dtype: Any = None, mask: Mask = True, *, reduced: bool
     if reduced:
         data = _in_period(api, data, mask)
     size = activated(api, ActivationFunction.ABS, data, Dtype.F32, mask)
-    shift = _bias(api, data, math.pi / 2)
+    shift = _bias(api, data, math.pi / 2, mask)
     return activated(api, ActivationFunction.SIN, size, kind, mask, bias=shift, scale=number(-1.0, Dtype.F32))
 
 
@@ -280,7 +280,7 @@ def tan(api: str, x: Any, dtype: Any = None, mask: Mask = True, *, reduced: bool
 def inverted(api: str, x: Any, dtype: Any = None, mask: Mask = True) -> Tile:
     """Returns the bits of x inverted: x xor all ones."""
     data = on_chip(api, "x", x)
-    ones = -1 if data.dtype.is_signed else data.dtype.max if data.dtype.is_integer else -1
+    ones = -1 if data.element.is_signed else data.element.max if data.element.is_integer else -1
     return binary(api, AluOp.BITWISE_XOR, data, ones, result_type(dtype, data), mask)
 
 
@@ -304,9 +304,11 @@ def where(
     for value in (first, second):
         if isinstance(value, Tile):
             shape = broadcast_shape(api, shape, value.shape)
-    predicate = spread(api, predicate, shape)
-    on_true = apart(predicate, spread(api, first, shape)) if isinstance(first, Tile) else number(first, Dtype.F32)
-    on_false = spread(api, second, shape) if isinstance(second, Tile) else number(second, Dtype.F32)
+    predicate = spread(api, predicate, shape, mask)
+    on_true: Any = number(first, Dtype.F32) if not isinstance(first, Tile) else spread(api, first, shape, mask)
+    if isinstance(first, Tile):
+        on_true = apart(predicate, on_true, mask)
+    on_false = spread(api, second, shape, mask) if isinstance(second, Tile) else number(second, Dtype.F32)
     result = fresh(api, shape, kind)
     domain = domain_of(mask, result, predicate=predicate, on_true=on_true, on_false=on_false)
     sema().select(result, predicate, on_true, on_false, mask=mask, domain=domain)

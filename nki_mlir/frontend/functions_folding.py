@@ -109,7 +109,7 @@ class _Folding:
             return False
         outputs = {role: record.roles.get(role) for role in OUTPUTS[record.instr.name]}
         roles = [role for role, value in outputs.items() if isinstance(value, Tile) and value.storage is storage]
-        if len(roles) != 1 or target.dtype is not source.dtype:
+        if len(roles) != 1 or target.element is not source.element:
             return False
         role = roles[0]
         if not same_elements(record.roles[role], source) or not _same_guards(record.predicates, copy.predicates):
@@ -150,13 +150,13 @@ class _Folding:
         copies: list[Node] = []
         if source.buffer is PSUM:
             name = self.context.names.unique("t")
-            copied: Tile = self.context.allocate(source.shape, source.dtype, SBUF, name=name)
+            copied: Tile = self.context.allocate(source.shape, source.element, SBUF, name=name)
             copied.allocation.scope = source.allocation.scope
             copied.allocation.written = True
             roles = {"dst": copied, "src": source}
             copies.append(Record(INSTRUCTIONS["tensor_copy"], roles, {}, node.predicates, node.location))
             node.roles = {**node.roles, "data2": copied}
-        error = self.context.sema.violation(node.instr, node.roles, node.attributes)
+        error = self.context.sema.violation(node.instr, node.roles, node.attributes, node.predicates)
         if error is not None:
             error.location = innermost(node.location)
             raise error

@@ -36,7 +36,7 @@ def product(api: str, stationary: Any, moving: Any, mask: Mask = True, **attribu
     rows, columns = math.prod(a.shape[1:]), math.prod(b.shape[1:])
     if rows > 128:
         raise err_size_of_dimension_exceed_arch_limit(api, "the free dimension of stationary", rows, 128)
-    kind = a.dtype if attributes.get("is_transpose") else Dtype.F32
+    kind = a.element if attributes.get("is_transpose") else Dtype.F32
     result = fresh(api, (rows, columns), kind, PSUM)
     if mask is True:
         sema().matmul(result, a, b, accumulate=False, **attributes)
@@ -113,9 +113,9 @@ def transposed(api: str, x: Any, mask: Mask = True, engine: Engine | None = None
     columns = math.prod(data.shape[1:])
     if columns > 128:
         raise err_size_of_dimension_exceed_arch_limit(api, "the free dimension of data", columns, 128)
-    result = fresh(api, (columns, data.shape[0]), data.dtype, SBUF if vector else PSUM)
+    result = fresh(api, (columns, data.shape[0]), data.element, SBUF if vector else PSUM)
     unit = Engine.DVE if vector else Engine.PE
-    source = data if vector else in_sbuf(data)
+    source = data if vector else in_sbuf(data, mask)
     if not isinstance(mask, Pred):
         sema().transpose(result, source, unit, mask=mask)
         return result

@@ -60,13 +60,13 @@ def store(api: str, dst: Any, value: Any, mask: Mask = True) -> None:
         NKIValueError: the value does not fit.
     """
     target = in_hbm(api, "dst", dst)
-    source = scalar_or_tile(api, "value", value)
+    source = scalar_or_tile(api, "value", value, engine=False)
     depth = source.ndim if isinstance(source, Tile) and source.shape[0] == 1 else 2
     while target.ndim < depth:
         axes = None if target.grid is None else [None, *target.grid.axes]
         target = regrid(target.expand_dim(0), target, axes)
     if not isinstance(source, Tile):
-        source = constant(api, (1, *target.shape[1:]), source, target.dtype)
+        source = constant(api, (1, *target.shape[1:]), source, target.element)
     check_fits(target, source)
     source = stretched(deepened(api, source, target.shape), target.shape)
     sema().dma_copy(target, source, mask=mask, domain="dst")
@@ -74,7 +74,7 @@ def store(api: str, dst: Any, value: Any, mask: Mask = True) -> None:
 
 def broadcast_to(api: str, src: Any, shape: Sequence[Any]) -> Tile:
     """Returns a view of a tile with dimensions of size 1 repeated; one partition is copied to all."""
-    tile = on_chip(api, "src", src)
+    tile = on_chip(api, "src", src, engine=False)
     wanted = sizes(api, shape)
     return tile if tile.shape == wanted else spread(api, tile, wanted)
 

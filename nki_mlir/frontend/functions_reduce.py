@@ -21,6 +21,7 @@ from nki_mlir.frontend.functions import (
 from nki_mlir.frontend.functions_elementwise import activated, binary, combined, reciprocal
 from nki_mlir.frontend.functions_operands import free_axes, real
 from nki_mlir.frontend.masks import axis_limits
+from nki_mlir.frontend.sema import number
 from nki_mlir.frontend.storage import Tile
 from nki_mlir.frontend.symbolic import Pred
 from nki_mlir.isa.dtypes import Dtype
@@ -54,11 +55,16 @@ def reduced(
     view = result.reshape((*(data.shape[dim] for dim in kept), *(1 for _ in axes)))
     moved = moved_axes(data, [*kept, *axes])
     sema().tensor_reduce(view, op, moved, len(axes), negate=negate, mask=mask, domain="data")
+    _remember_part(result, data, axes, mask, keepdims)
+    return result
+
+
+def _remember_part(result: Tile, data: Tile, axes: Sequence[int], mask: Mask, keepdims: bool) -> None:
+    """Notes at a result without the axes of `data` which part of it a mask over `data` has left."""
     if isinstance(mask, Pred):
         limits, _ = axis_limits(mask, data)
-        left = [None if dim in axes else limits[dim] for dim in (range(data.ndim) if keepdims else kept)]
+        left = [None if dim in axes else limits[dim] for dim in range(data.ndim) if keepdims or dim not in axes]
         result.allocation.part = ([*left, None][: result.ndim], mask) if result.allocation.written else ((), False)
-    return result
 
 
 def reduced_shape(shape: Shape, axes: Sequence[int], *, keepdims: bool) -> Shape:
@@ -86,16 +92,24 @@ def mean(api: str, x: Any, axis: Any, dtype: Any = None, mask: Mask = True, *, k
     """Returns the mean over free axes, summed in fp32; of integers it is fp32 unless `dtype` says another."""
     data = on_chip(api, "x", x)
     axes = free_axes(api, axis, data.ndim)
-    kind = result_type(dtype, data) if dtype is not None or data.dtype.is_float else Dtype.F32
-    total = reduced(api, AluOp.ADD, data, axes, Dtype.F32, mask, keepdims=keepdims)
-    return combined(api, total, AluOp.DIVIDE, float(count_of(data, axes)), None, None, kind)
+    kind = result_type(dtype, data) if dtype is not None or data.element.is_float else Dtype.F32
+    if keepdims or not isinstance(mask, Pred):
+        total = reduced(api, AluOp.ADD, data, axes, Dtype.F32, mask, keepdims=keepdims)
+        return combined(api, total, AluOp.DIVIDE, float(count_of(data, axes)), None, None, kind, mask)
+    # A mask finds its dimensions by their places, which they keep while the reduced ones stay.
+    total = reduced(api, AluOp.ADD, data, axes, Dtype.F32, mask, keepdims=True)
+    result = fresh(api, reduced_shape(data.shape, axes, keepdims=False), kind)
+    count = number(float(count_of(data, axes)))
+    sema().tensor_scalar(result.reshape(total.shape), total, AluOp.DIVIDE, count, None, None, mask=mask)
+    _remember_part(result, data, axes, mask, keepdims)
+    return result
 
 
 def variance(api: str, x: Any, axis: Any, dtype: Any = None, mask: Mask = True, *, keepdims: bool = False) -> Tile:
     """Returns the population variance over free axes: the mean of (x - mean(x)) squared, in fp32."""
     data = on_chip(api, "x", x)
     axes = free_axes(api, axis, data.ndim)
-    kind = result_type(dtype, data) if dtype is not None or data.dtype.is_float else Dtype.F32
+    kind = result_type(dtype, data) if dtype is not None or data.element.is_float else Dtype.F32
     middle = mean(api, data, axes, Dtype.F32, mask, keepdims=True)
     away = binary(api, AluOp.SUBTRACT, data, middle, Dtype.F32, mask)
     square = activated(api, ActivationFunction.SQUARE, away, Dtype.F32, mask)
@@ -113,12 +127,12 @@ def softmax(api: str, x: Any, axis: Any, dtype: Any = None, mask: Mask = True) -
     if len(axes) == data.ndim - 1:
         lowest = reduced(api, AluOp.MAX, data, axes, Dtype.F32, mask, keepdims=True, negate=True)
         powers, total = exponentials(api, data, lowest, mask)
-        return binary(api, AluOp.MULT, powers, reciprocal(api, total), kind, mask)
+        return binary(api, AluOp.MULT, powers, reciprocal(api, total, None, mask), kind, mask)
     highest = reduced(api, AluOp.MAX, data, axes, Dtype.F32, mask, keepdims=True)
     away = binary(api, AluOp.SUBTRACT, data, highest, Dtype.F32, mask)
     powers = activated(api, ActivationFunction.EXP, away, Dtype.F32, mask)
     total = reduced(api, AluOp.ADD, powers, axes, Dtype.F32, mask, keepdims=True)
-    return binary(api, AluOp.MULT, powers, reciprocal(api, total), kind, mask)
+    return binary(api, AluOp.MULT, powers, reciprocal(api, total, None, mask), kind, mask)
 
 
 def exponentials(api: str, data: Tile, bias: Tile, mask: Mask) -> tuple[Tile, Tile]:
@@ -156,8 +170,8 @@ def rms_norm(
     axes = free_axes(api, axis, data.ndim)
     square = activated(api, ActivationFunction.SQUARE, data, Dtype.F32, mask)
     total = reduced(api, AluOp.ADD, square, axes, Dtype.F32, mask, keepdims=True)
-    size = combined(api, total, AluOp.MULT, 1.0 / count, AluOp.ADD, least)
-    inverse = activated(api, ActivationFunction.RSQRT, size, Dtype.F32)
+    size = combined(api, total, AluOp.MULT, 1.0 / count, AluOp.ADD, least, None, mask)
+    inverse = activated(api, ActivationFunction.RSQRT, size, Dtype.F32, mask)
     scaled = binary(api, AluOp.MULT, data, inverse, Dtype.F32, mask)
     return binary(api, AluOp.MULT, scaled, w, result_type(dtype, data), mask)
 

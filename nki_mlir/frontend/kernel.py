@@ -15,6 +15,7 @@ from nki_mlir.frontend import loops
 from nki_mlir.frontend.arguments import Path, bind_input, map_arrays, outputs_of
 from nki_mlir.frontend.builder import Program
 from nki_mlir.frontend.context import TraceContext, nki_ctx_or_none
+from nki_mlir.frontend.differences import difference
 from nki_mlir.frontend.errors import (
     KernelError,
     NKIRuntimeError,
@@ -26,7 +27,6 @@ from nki_mlir.frontend.errors import (
 )
 from nki_mlir.frontend.locations import entry, here, innermost, raised_at
 from nki_mlir.frontend.options import CompileOpts
-from nki_mlir.frontend.records import expand
 from nki_mlir.frontend.storage import Allocation, Tile
 from nki_mlir.isa.target import Target, default_target, parse_target
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 FRONTENDS = ("beta2", "beta3")
 FRONTEND_VARIABLE = "NKI_FRONTEND"
 CHECK_VARIABLE = "NKI_CHECK_TRACE"
+ARGUMENTS = "arguments"
+"""The rule that a call breaks whose arguments the kernel does not take."""
 
 
 def chosen_frontend(frontend: str | None) -> str:
@@ -54,17 +56,19 @@ def chosen_frontend(frontend: str | None) -> str:
 class Generation:
     """What differs between the two generations of the API where kernels are traced.
 
-    tensor      the class of tensors
-    rolls       whether loops may stay loops on the Penguin path
-    any_grid    any number of grid axes of any size, programs one after another in one trace; else one axis of 1 or 2
-                cores with one trace each
-    finish      what is done to a trace when the kernel has ended
+    tensor          the class of tensors
+    rolls           whether loops may stay loops on the Penguin path
+    any_grid        any number of grid axes of any size, programs one after another in one trace; else one axis of 1
+                    or 2 cores with one trace each
+    shared_outputs  whether results must be in shared HBM: private HBM belongs to one core
+    finish          what is done to a trace when the kernel has ended
     """
 
     name: str
     tensor: type[Tile]
     rolls: bool
     any_grid: bool
+    shared_outputs: bool
     finish: Callable[[TraceContext], None] | None = None
 
 
@@ -209,7 +213,7 @@ class Kernel:
                     with _about(self.func):
                         if self.generation.finish is not None:
                             self.generation.finish(context)
-                        outputs = outputs_of(run.result)
+                        outputs = outputs_of(run.result, shared=self.generation.shared_outputs)
                 programs.append(Program(context.recorder.root, context.allocations, list(run.inputs.values()), outputs))
                 result, inputs = run.result, run.inputs
                 shared = shared or context.hbm.made
@@ -222,18 +226,10 @@ class Kernel:
             NKIRuntimeError: they differ, which is a defect of the tracer or a kernel that reads state it cannot see.
         """
         for first, second in zip(rolled.programs, unrolled.programs, strict=True):
-            a, b = list(expand(first.nodes)), list(expand(second.nodes))
-            for position, (x, y) in enumerate(zip(a, b, strict=False)):
-                if x != y:
-                    raise NKIRuntimeError(
-                        f"rolled and unrolled traces of {self.func_name} differ at instruction {position}: {x} and {y}",
-                        rule=CHECK_VARIABLE,
-                    )
-            if len(a) != len(b):
-                raise NKIRuntimeError(
-                    f"rolled and unrolled traces of {self.func_name} have {len(a)} and {len(b)} instructions",
-                    rule=CHECK_VARIABLE,
-                )
+            found = difference(first.nodes, second.nodes)
+            if found is not None:
+                message = f"rolled and unrolled traces of {self.func_name} differ at {found.text}"
+                raise NKIRuntimeError(message, found.location, rule=CHECK_VARIABLE)
 
     # Running ------------------------------------------------------------------------------------------------------
 
@@ -328,8 +324,8 @@ def parameter_names(func: Callable[..., Any], count: int) -> list[str]:
 def enter(func: Callable[..., Any], context: TraceContext, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Calls the kernel's function; frames of locations end here.
 
-    Errors of ours get the innermost place in the user's code; the kernel's own exceptions keep type and text and get
-    a note with the place and the open loops.
+    Errors of ours get the innermost place in the user's code, and wrong arguments are one of them; the kernel's own
+    exceptions keep type and text and get a note with the place and the open loops.
     """
     try:
         return func(*args, **kwargs)
@@ -339,7 +335,11 @@ def enter(func: Callable[..., Any], context: TraceContext, args: Sequence[Any], 
             error.location = place
         raise
     except Exception as error:
-        place = raised_at(error.__traceback__)
+        trace = error.__traceback__
+        if isinstance(error, TypeError) and trace is not None and trace.tb_next is None:
+            # Raised by the call itself, before the function ran.
+            raise NKITypeError(str(error), rule=ARGUMENTS) from None
+        place = raised_at(trace)
         if place is not None and not getattr(error, "__notes__", None):
             error.add_note(f"{place}: in the kernel{_around(context, error.__traceback__)}")
         raise
@@ -351,10 +351,15 @@ def _about(func: Callable[..., Any]) -> Generator[None]:
     try:
         yield
     except KernelError as error:
-        code = getattr(func, "__code__", None)
-        if error.location is None and code is not None:
-            error.location = Location(code.co_filename, code.co_firstlineno)
+        if error.location is None:
+            error.location = defined_at(func)
         raise
+
+
+def defined_at(func: Callable[..., Any]) -> Location | None:
+    """Returns where a function is defined, None if it is none of Python's."""
+    code = getattr(func, "__code__", None)
+    return None if code is None else Location(code.co_filename, code.co_firstlineno)
 
 
 def _around(context: TraceContext, traceback: TracebackType | None) -> str:

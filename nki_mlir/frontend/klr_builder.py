@@ -113,7 +113,7 @@ class KlrBuilder(Builder):
         if isa == "activation" and "accumulate" in properties and "reduce_res" in record.roles:
             isa = "activation_reduce"
         if isa not in WITHOUT_DTYPE:
-            properties["dtype"] = DtypeAttr(record.roles["dst"].dtype)
+            properties["dtype"] = DtypeAttr(record.roles["dst"].element)
         super().emit(isa, roles, properties, record, when)
 
     def transpose(self, roles: Mapping[str, Given | None], record: Record) -> None:

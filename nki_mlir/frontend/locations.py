@@ -65,6 +65,23 @@ def is_own(code: CodeType) -> bool:
     return own
 
 
+def of_user(traceback: TracebackType | None) -> TracebackType | None:
+    """Returns a traceback without the frames of this package; the traceback itself is changed."""
+    kept: TracebackType | None = None
+    first: TracebackType | None = None
+    while traceback is not None:
+        if not traceback.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+            if kept is None:
+                first = traceback
+            else:
+                kept.tb_next = traceback
+            kept = traceback
+        traceback = traceback.tb_next
+    if kept is not None:
+        kept.tb_next = None
+    return first
+
+
 def here(depth: int = 1) -> Frames:
     """Returns the user's frames, innermost first, from `depth` frames above this one: 1 is the caller.
 

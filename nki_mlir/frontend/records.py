@@ -5,7 +5,7 @@ built before the kernel has ended, and an exception leaves nothing half built.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from nki_mlir.frontend.statements import ForStatement
 from nki_mlir.frontend.symbolic import GE, NE, Atom, Axis, Sym, Var, evaluate
@@ -152,16 +152,35 @@ class Recorder:
             self.body = self._stack[-1].body if self._stack else self.root
 
 
+class FlatView(NamedTuple):
+    """A tensor operand of an expanded trace: the storage and the access, all numbers."""
+
+    storage: int
+    space: str
+    shape: tuple[int, ...]
+    dtype: Any
+    offsets: tuple[int, ...]
+    partitions: tuple[tuple[int, int], ...]
+    elements: tuple[tuple[int, int], ...]
+    order: tuple[int, ...]
+
+
 FlatRecord = tuple[Any, tuple[tuple[str, Any], ...], tuple[tuple[str, Any], ...]]
 
 
 def expand(nodes: Sequence[Node]) -> Iterator[FlatRecord]:
     """Yields the instructions one by one as (instr, roles, attributes), with every loop run and every index a number.
 
-    Instructions whose predicates fail or whose masks leave nothing are left out. Storage is numbered by its first
-    appearance, each iteration's own storage anew, so that two traces of one kernel give equal lists if and only if they
-    mean the same.
+    Tensors are `FlatView`s. Instructions whose predicates fail or whose masks leave nothing are left out. Storage is
+    numbered by its first appearance, each iteration's own storage anew, so that two traces of one kernel give equal
+    lists if and only if they mean the same.
     """
+    for _, flat in _Expansion().run(nodes):
+        yield flat
+
+
+def expand_records(nodes: Sequence[Node]) -> "Iterator[tuple[Record, FlatRecord]]":
+    """Yields what `expand` does together with the record that each instruction comes from."""
     yield from _Expansion().run(nodes)
 
 
@@ -171,12 +190,12 @@ class _Expansion:
         self.numbers: dict[tuple[Any, ...], int] = {}
         self.patterns: dict[int, Pattern] = {}  # by view, which the tree keeps alive
 
-    def run(self, nodes: Sequence[Node]) -> Iterator[FlatRecord]:
+    def run(self, nodes: Sequence[Node]) -> Iterator[tuple[Record, FlatRecord]]:
         for node in nodes:
             if isinstance(node, Record):
                 flat = self.record(node)
                 if flat is not None:
-                    yield flat
+                    yield node, flat
             elif isinstance(node, Scope) or node.var is None:
                 yield from self.run(node.body)
             else:
@@ -228,7 +247,9 @@ class _Expansion:
                 concrete.append((step, num))
             pairs.append(tuple(concrete))
         offsets = tuple(evaluate(offset, self.values) for offset in (pattern.block, pattern.partition, pattern.free))
-        return (self.number(storage), str(storage.space), storage.shape, view.dtype, offsets, *pairs, pattern.order)
+        number = self.number(storage)
+        access = offsets, pairs[0], pairs[1], pattern.order
+        return FlatView(number, str(storage.space), storage.shape, view.element, *access)
 
     def number(self, storage: Storage) -> int:
         key: list[Any] = [id(storage)]

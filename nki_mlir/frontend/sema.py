@@ -4,18 +4,20 @@ Every function takes the destination first and mirrors one hardware instruction.
 rules that are checked are the objects that the dialects verify with.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from nki_mlir.dialects.affine import LARGEST, Interval
+from nki_mlir.dialects.access import Access
+from nki_mlir.dialects.affine import LARGEST, Domain
+from nki_mlir.dialects.domains import Condition, masks, narrowed
 from nki_mlir.dialects.operands import admission, figures
 from nki_mlir.frontend.errors import KernelError, NKITypeError, NKIValueError, err_local_variable_used_out_of_scope
 from nki_mlir.frontend.locations import here
 from nki_mlir.frontend.masks import AxisLimit, axis_limits, check_bounds, guards, restrict
 from nki_mlir.frontend.records import Record
-from nki_mlir.frontend.storage import Tile
-from nki_mlir.frontend.symbolic import Atom, Pred, Sym, concretise
+from nki_mlir.frontend.storage import Tile, expression
+from nki_mlir.frontend.symbolic import EQ, NE, Atom, Pred, Sym, Var, concretise
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import (
     AccumulateCommand,
@@ -168,7 +170,7 @@ class Sema:
         key = tuple(signature)
         descriptor = INSTRUCTIONS[isa]
         if check and (outside or key not in self._admitted):
-            self._check(descriptor, held, given)
+            self._check(descriptor, held, given, predicates)
             if not outside:
                 self._admitted.add(key)
         for role in OUTPUTS[isa]:
@@ -215,28 +217,40 @@ class Sema:
             if isinstance(tile, Tile) and not tile.allocation.written and tile.shape == tile.storage.shape:
                 tile.allocation.part = (aligned(limits, tile), mask)
 
-    def _check(self, isa: Instruction, roles: "Mapping[str, Tile | Number]", attributes: Mapping[str, Any]) -> None:
+    def _check(
+        self,
+        isa: Instruction,
+        roles: "Mapping[str, Tile | Number]",
+        attributes: Mapping[str, Any],
+        predicates: Sequence[Atom],
+    ) -> None:
         """Raises `NkiValidationError` if a rule of the instruction does not hold."""
         for key, value in attributes.items():
             if not isinstance(value, _HELD):
                 raise NKITypeError(f"{isa.name}: {key} must be an integer, a flag or an enum, got {value!r}", rule=key)
             if isinstance(value, int) and not -LARGEST <= value < LARGEST:
                 raise NKIValueError(f"{isa.name}: {key} must be an integer of 64 bits, got {value}", rule=key)
-        error = self.violation(isa, roles, attributes)
+        error = self.violation(isa, roles, attributes, predicates)
         if error is not None:
             raise error
 
     def violation(
-        self, isa: Instruction, roles: "Mapping[str, Tile | Number]", attributes: Mapping[str, Any]
+        self,
+        isa: Instruction,
+        roles: "Mapping[str, Tile | Number]",
+        attributes: Mapping[str, Any],
+        predicates: Sequence[Atom] = (),
     ) -> NkiValidationError | None:
         """Returns the error of the first rule of the instruction that does not hold, or None."""
         operands: dict[str, Operand] = {}
+        accesses = {role: value.encode() for role, value in roles.items() if not isinstance(value, Number)}
+        domains = _domains(accesses.values(), predicates)
         for role, value in roles.items():
             if isinstance(value, Number):
                 operands[role] = Operand(dtype=value.dtype, immediate=value.value)
                 continue
-            access, variables = value.encode()
-            ranges: list[Interval | None] = [(v.lo, v.hi - 1) for v in variables]
+            access, variables = accesses[role]
+            ranges = [domains[variable] for variable in variables]
             operands[role] = figures(access, value.allocation.mem, value.allocation.place, ranges)
         found = check_all(isa.rules, Operands(operands, attributes), self.context.target)
         if found is None:
@@ -247,7 +261,7 @@ class Sema:
     # Instructions -------------------------------------------------------------------------------------------------
 
     def memset(self, dst: Tile, value: Any, engine: Engine | None, **how: Any) -> None:
-        dtype = dst.dtype if dst.dtype.is_integer and isinstance(value, int) else Dtype.F32
+        dtype = dst.element if dst.element.is_integer and isinstance(value, int) else Dtype.F32
         self.record("memset", {"dst": dst, "value": number(value, dtype)}, {"engine": engine}, **how)
 
     def dma_copy(
@@ -424,6 +438,25 @@ class Sema:
         if engine in (None, Engine.UNASSIGNED):
             engine = Engine.PE if dst.buffer is MemorySpace.PSUM else Engine.DVE
         self.record("transpose", {"dst": dst, "data": data}, {"engine": engine}, **how)
+
+
+def _domains(
+    accesses: Iterable[tuple[Access, tuple[Var, ...]]], predicates: Sequence[Atom]
+) -> dict[Var, Domain | None]:
+    """Returns the values of loop variables for which an instruction with these accesses and predicates runs."""
+    conditions: list[tuple[Condition, Sequence[Var]]] = []
+    domains: dict[Var, Domain | None] = {}
+    for access, variables in accesses:
+        domains.update((variable, (variable.lo, variable.hi - 1)) for variable in variables)
+        if access.masked:
+            conditions += ((condition, variables) for condition in masks(access))
+    for expr, kind in predicates:
+        if kind == NE:
+            continue
+        found, variables = expression(expr)
+        domains.update((variable, (variable.lo, variable.hi - 1)) for variable in variables)
+        conditions.append((Condition(found, kind == EQ), variables))
+    return narrowed(domains, conditions) if conditions else domains
 
 
 def aligned(limits: "Sequence[AxisLimit | None]", view: Tile) -> "list[AxisLimit | None]":

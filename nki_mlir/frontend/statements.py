@@ -58,7 +58,23 @@ def _find(code: CodeType, offset: int, namespace: dict[str, Any]) -> ForStatemen
         return None
     target = statement.target.id if isinstance(statement.target, ast.Name) else ""
     lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
-    return ForStatement(code, lines, target, tuple(sorted(_live_in(statement))))
+    live = _live_in(statement)
+    if _looks_up(statement):
+        live.update(code.co_varnames, code.co_cellvars, code.co_freevars)
+        live.discard(target)
+    return ForStatement(code, lines, target, tuple(sorted(live)))
+
+
+_LOOKUPS = {"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "f_locals", "f_back"}
+
+
+def _looks_up(statement: ast.For) -> bool:
+    """Whether the body may read names that are not written in it: through `locals()`, `eval` or its frame."""
+    return any(
+        getattr(node, "id" if isinstance(node, ast.Name) else "attr", None) in _LOOKUPS
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name | ast.Attribute)
+    )
 
 
 @functools.lru_cache(64)

@@ -35,9 +35,11 @@ class Allocation(Storage):
     fresh    whether it is the result of a value-returning function
     part     (limits of the dimensions, mask) that the one masked instruction that wrote it has left, else None
     frames   where the kernel made it, () for an argument
+    boolean  whether its u8 elements are truth values to the user
+    in_loop  whether a loop of the kernel makes it
     """
 
-    __slots__ = ("frames", "fresh", "kind", "mem", "part", "place", "written")
+    __slots__ = ("boolean", "frames", "fresh", "in_loop", "kind", "mem", "part", "place", "written")
 
     def __init__(
         self,
@@ -64,6 +66,8 @@ class Allocation(Storage):
         self.place = place
         self.fresh = False
         self.part: Any = None
+        self.boolean = False
+        self.in_loop = False
 
 
 class Tile(View):
@@ -113,6 +117,16 @@ class Tile(View):
         return storage
 
     @property
+    def dtype(self) -> Any:
+        """The element type as kernels see it; each API has its own kind of value for it."""
+        return self.element
+
+    @property
+    def boolean(self) -> bool:
+        """Whether the elements are truth values."""
+        return self.element is Dtype.U8 and self.allocation.boolean
+
+    @property
     def buffer(self) -> MemorySpace:
         """The memory space of the storage."""
         return MemorySpace(self.storage.space)
@@ -126,7 +140,7 @@ class Tile(View):
         # Nearly all views are plain: known by sizes, steps, offsets and type, and the same ones come again and again.
         if self.limits is None:
             offsets = self.offsets
-            key = self.shape, self.layout, offsets, self.dtype, self.storage.on_chip
+            key = self.shape, self.layout, offsets, self.element, self.storage.on_chip
             if type(offsets[2]) is int and type(offsets[1]) is int and type(offsets[0]) is int:
                 known = _plain.get(key)
                 if known is None:
@@ -158,7 +172,7 @@ def encoded(view: View) -> "tuple[Access, tuple[Var, ...]]":
         _pairs(pattern.partition_pairs, variables) or (Pair(1, 1),) if on_chip else None,
         _expr(pattern.free, variables),
         _few(_pairs(pattern.free_pairs, variables) or (Pair(1, 1),), on_chip),
-        view.dtype,
+        view.element,
     )
     if not variables:
         return Access(fields), ()

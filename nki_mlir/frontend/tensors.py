@@ -147,8 +147,9 @@ class Pattern(NamedTuple):
 class View:
     """Elements of a storage, in an order.
 
+    element  the element type; what a kernel sees as `dtype` is a matter of the API's tensor class
     shape    the sizes
-    layout   (part, step) for each dimension; the part is BLOCK, PARTITION or FREE, the step is in elements of `dtype`
+    layout   (part, step) for each dimension; the part is BLOCK, PARTITION or FREE, the step is in elements
     offsets  (block, partition, free), each a number or symbolic
     grid     what a subscript by index grids left behind, else None
     limits   for each dimension the limit a mask sets or None; None without a mask
@@ -156,10 +157,10 @@ class View:
     Views made from a view have its class, so that an API's tensor class can derive from this one.
     """
 
-    __slots__ = ("dtype", "grid", "layout", "limits", "offsets", "shape", "storage")
+    __slots__ = ("element", "grid", "layout", "limits", "offsets", "shape", "storage")
 
     storage: Storage
-    dtype: Any
+    element: Any
     shape: Shape
     layout: Layout
     offsets: Offsets
@@ -168,7 +169,7 @@ class View:
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
-        self.dtype = storage.dtype
+        self.element = storage.dtype
         self.shape = storage.shape
         self.layout = storage.layout
         self.offsets = (0, 0, 0)
@@ -178,7 +179,7 @@ class View:
     def _view(self, shape: Shape, layout: Layout, offsets: Offsets) -> Self:
         made = object.__new__(type(self))
         made.storage = self.storage
-        made.dtype = self.dtype
+        made.element = self.element
         made.shape = shape
         made.layout = layout
         made.offsets = offsets
@@ -213,9 +214,9 @@ class View:
             NKIValueError: the partition holds no whole number of them.
         """
         size = self.storage.row * self.storage.dtype.size
-        if size % self.dtype.size:
-            raise err_view_shape("view", f"a row of {size} bytes is no whole number of {self.dtype}")
-        return size // self.dtype.size
+        if size % self.element.size:
+            raise err_view_shape("view", f"a row of {size} bytes is no whole number of {self.element}")
+        return size // self.element.size
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -291,7 +292,7 @@ class View:
     def with_limits(self, shape: Shape, offsets: Offsets, limits: tuple[Limit | None, ...]) -> Self:
         """This view cut down to `shape` at `offsets`, with the bounds of a mask; without any it is a plain view."""
         made = self._view(shape, self.layout, offsets)
-        made.dtype = self.dtype
+        made.element = self.element
         made.limits = limits if any(limit is not None and limit.bounds for limit in limits) else None
         return made
 
@@ -606,11 +607,11 @@ class View:
         Raises:
             NKIValueError: the last dimension is not contiguous, or sizes, steps or offset are no whole elements.
         """
-        old, new = self.dtype.size, dtype.size
+        old, new = self.element.size, dtype.size
         part, step = self.layout[-1]
         if old == new:
             made = self._view(self.shape, self.layout, self.offsets)
-            made.dtype = dtype
+            made.element = dtype
             return made
         if part != FREE or (step != 1 and self.shape[-1] != 1):
             raise err_view_shape("view", f"the last dimension of {self.label} is not contiguous")
@@ -630,7 +631,7 @@ class View:
             (*((p, concretise(scaled(s)) if p == FREE else s) for p, s in self.layout[:-1]), (FREE, 1)),
             (block, partition, scaled(free)),
         )
-        made.dtype = dtype
+        made.element = dtype
         return made
 
     reinterpret_cast = view
@@ -646,7 +647,7 @@ class View:
             NKIIndexError: the pattern leaves a partition or the storage.
         """
         made = self._view((), (), (0, 0, 0))
-        made.dtype = self.storage.dtype if dtype is None else dtype
+        made.element = self.storage.dtype if dtype is None else dtype
         try:
             pairs = [(concretise(stride), concretise(count)) for stride, count in pattern]
         except (TypeError, ValueError):
@@ -682,7 +683,7 @@ class View:
         return made
 
     def __repr__(self) -> str:
-        return f"<{self.storage.space} tensor {self.label} {self.shape} {self.dtype}>"
+        return f"<{self.storage.space} tensor {self.label} {self.shape} {self.element}>"
 
 
 def _divided(offset: Index, row: int) -> tuple[Index, Index]:

@@ -61,23 +61,6 @@ class Dtype(Published):
         self.klr_name = numpy if klr_name == "" else klr_name
         self._numpy = numpy
 
-    def __eq__(self, other: object) -> bool:
-        """Equal to what kernels compare the type of a tensor with: API names, types of numpy and ml_dtypes."""
-        if self is other or isinstance(other, Dtype):
-            return self is other
-        if isinstance(other, str):
-            return self.value == other or other in self.api
-        if isinstance(other, type) or hasattr(other, "itemsize"):
-            name = getattr(getattr(other, "dtype", other), "name", None) or getattr(other, "__name__", "")
-            return name in self.api
-        return NotImplemented
-
-    def __ne__(self, other: object) -> bool:
-        equal = self.__eq__(other)
-        return equal if equal is NotImplemented else not equal
-
-    __hash__ = Published.__hash__
-
     @cached_property
     def numpy(self) -> "NumpyDtype":
         """The numpy dtype in which arrays hold elements of this type."""

@@ -10,7 +10,12 @@ from typing import Any
 from nki_mlir.dialects.affine import LARGEST
 from nki_mlir.frontend import shared_api
 from nki_mlir.frontend.context import mark_nki_functions, nki_ctx
-from nki_mlir.frontend.errors import NKISyntaxError, NKITypeError, err_unexpected_type_of_operand
+from nki_mlir.frontend.errors import (
+    NKINotImplementedError,
+    NKISyntaxError,
+    NKITypeError,
+    err_unexpected_type_of_operand,
+)
 from nki_mlir.frontend.functions_operands import (
     operand_of,
     optional,
@@ -63,6 +68,20 @@ class matmul_perf_mode(Enum):
 
     none = "none"
     double_row = "double_row"
+
+
+class dma_engine(IntEnum):
+    """Who moves the data of a transfer between cores."""
+
+    dma = 1
+    gpsimd_dma = 2
+
+
+class VirtualRegister:
+    """A register of a sequencer; the functions that make them are not supported, so that no value is one."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise NKINotImplementedError("nisa.VirtualRegister is not supported by this front end", rule="unsupported")
 
 
 class NkiInstruction:
@@ -438,6 +457,7 @@ UNSUPPORTED = (
     "dma_transpose",
     "dropout",
     "exponential",
+    "get_nc_sub_version",
     "local_gather",
     "max8",
     "nc_find_index8",

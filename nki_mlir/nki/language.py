@@ -347,6 +347,7 @@ def shared_identity_matrix(n: int, dtype: Any = "uint8", dst: Any = None) -> Any
 UNSUPPORTED = (
     "dropout",
     "dynamic_range",
+    "fmod",
     "fori_loop",
     "gather_flattened",
     "rand",

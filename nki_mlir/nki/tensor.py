@@ -19,6 +19,11 @@ class NkiTensor(Tile):
     __slots__ = ()
 
     @property
+    def dtype(self) -> str:
+        """The element type: its name in `nki.language`."""
+        return "bool_" if self.boolean else self.element.api[0]
+
+    @property
     def name(self) -> str:
         """The name of the storage."""
         return self.label
@@ -61,4 +66,4 @@ def _dtype(dtype: Any) -> Dtype:
         raise NKITypeError(str(error), rule="dtype") from None
 
 
-CURRENT = Generation("nki", NkiTensor, rolls=False, any_grid=False)
+CURRENT = Generation("nki", NkiTensor, rolls=False, any_grid=False, shared_outputs=True)

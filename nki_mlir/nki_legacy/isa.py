@@ -194,7 +194,7 @@ def tensor_tensor(
     """Returns data1 op data2, element by element; the type is the promoted one of both."""
     api = "tensor_tensor"
     first, second = on_chip(api, "data1", data1), on_chip(api, "data2", data2)
-    kind = promoted(first.dtype, second.dtype) if dtype is None else result_type(dtype)
+    kind = promoted(first.element, second.element) if dtype is None else result_type(dtype)
     result = fresh(api, first.shape, kind)
     condition = masked(mask)
     domain = domain_of(condition, result, data1=first, data2=second)
@@ -310,9 +310,9 @@ def tensor_copy_predicated(
 ) -> None:
     """dst = src where predicate is not 0 (is 0 with `reverse_pred`); src is a tile or a number."""
     api = "tensor_copy_predicated"
-    target = on_chip(api, "dst", dst)
-    if dtype is not None and result_type(dtype) is not target.dtype:
-        raise err_unexpected_type_of_operand(api, "dtype", dtype, f"the type of dst, {target.dtype}")
+    target = on_chip(api, "dst", dst, engine=False)
+    if dtype is not None and result_type(dtype) is not target.element:
+        raise err_unexpected_type_of_operand(api, "dtype", dtype, f"the type of dst, {target.element}")
     sema().copy_predicated(
         target,
         _operand(api, "src", src),
@@ -451,6 +451,7 @@ def dma_copy(
 
 UNSUPPORTED = (
     "builtin_custom_op",
+    "dma_engine",
     "dma_transpose",
     "dropout",
     "local_gather",

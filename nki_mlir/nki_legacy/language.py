@@ -16,7 +16,7 @@ from nki_mlir.frontend import functions_memory as memory
 from nki_mlir.frontend import functions_reduce as reduction
 from nki_mlir.frontend import grids, loops, shared_api, subscripts
 from nki_mlir.frontend.context import mark_nki_functions, nki_ctx
-from nki_mlir.frontend.create import create, filled
+from nki_mlir.frontend.create import create, element_type, filled
 from nki_mlir.frontend.errors import (
     NKITypeError,
     err_program_id_axis_out_of_bounds,
@@ -50,6 +50,20 @@ class bfp16:
     """Limits of bf16; the least value is the pattern 0xff80, minus infinity."""
 
     min = float("-inf")
+
+
+def finfo(dtype: Any) -> Any:
+    """Returns the limits of a floating-point type as numpy's `finfo` has them: min, max, eps, tiny and others.
+
+    Raises:
+        NKIValueError: NKI has no such type.
+        NKITypeError: it is no floating-point type.
+    """
+    found = element_type(dtype)
+    if not found.is_float:
+        raise NKITypeError(f"finfo: dtype must be a floating-point type, got {found}", rule="dtype")
+    limits: Any = ml_dtypes.finfo
+    return limits(found.numpy)
 
 
 # Buffers, index grids, axes of launch grids -----------------------------------------------------------------------
@@ -376,7 +390,10 @@ UNSUPPORTED = (
     "atomic_rmw",
     "device_print",
     "dropout",
+    "fmod",
     "gather_flattened",
+    "gemm_grid",
+    "gemm_stationary_grid",
     "loop_reduce",
     "rand",
     "random_seed",

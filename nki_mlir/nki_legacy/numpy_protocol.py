@@ -114,10 +114,10 @@ def function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> A
     Raises:
         NKITypeError: NKI has no such function, or it does not take the option.
     """
-    name = str(function.__name__)
-    found = FUNCTIONS.get(name)
+    module, name = str(function.__module__), str(function.__name__)
+    found = FUNCTIONS.get(name) if module == "numpy" else None
     known = {"axis", "dtype", "keepdims", "shape"}
-    refuse(f"numpy.{name}", found, {key: value for key, value in kwargs.items() if key not in known})
+    refuse(f"{module}.{name}", found, {key: value for key, value in kwargs.items() if key not in known})
     assert found is not None
     return found(*args, **kwargs)
 

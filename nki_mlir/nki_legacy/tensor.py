@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nki_mlir.frontend import functions_elementwise as elementwise
+from nki_mlir.frontend.conflicts import check_affine_loops
 from nki_mlir.frontend.context import TraceContext
 from nki_mlir.frontend.create import element_type
 from nki_mlir.frontend.errors import err_annotation_shape_mismatch
@@ -16,6 +17,7 @@ from nki_mlir.frontend.kernel import Generation
 from nki_mlir.frontend.storage import Tile
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import AluOp
+from nki_mlir.nki_legacy.dtypes import ElementType, type_of_tensor
 
 
 def _binary(api: str, op: AluOp, *, comparison: bool = False, reverse: bool = False) -> Any:
@@ -101,9 +103,14 @@ class LegacyTile(Tile):
     # Methods
 
     @property
+    def dtype(self) -> ElementType:
+        """The element type: equal to numpy's and to the API's, and a key of dictionaries that have the API's."""
+        return type_of_tensor(self.element, self.boolean)
+
+    @property
     def itemsize(self) -> int:
         """Bytes of an element."""
-        return self.dtype.size
+        return self.element.size
 
     def astype(self, dtype: Any) -> Tile:
         """Returns a copy of another type."""
@@ -143,6 +150,7 @@ def _sizes(shape: Any, more: tuple[Any, ...]) -> Any:
 def finish(context: TraceContext) -> None:
     """Finishes a trace of this API."""
     fold_assignments(context)
+    check_affine_loops(context.recorder.root)
 
 
-LEGACY = Generation("neuronxcc.nki", LegacyTile, rolls=True, any_grid=True, finish=finish)
+LEGACY = Generation("neuronxcc.nki", LegacyTile, rolls=True, any_grid=True, shared_outputs=False, finish=finish)

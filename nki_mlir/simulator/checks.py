@@ -1,7 +1,7 @@
 """Steps of instructions that are checked when they run: never written elements, bounds, shapes left by masks."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from nki_mlir.diagnostics import NkiError
 from nki_mlir.dialects.operands import figures, rule_operands, target_of
@@ -11,93 +11,99 @@ from nki_mlir.isa.operands import Operands
 from nki_mlir.isa.rules import check_all
 from nki_mlir.simulator.accesses import CompiledAccess, Position
 from nki_mlir.simulator.decode import Decoded, Operand
-from nki_mlir.simulator.memory import WHOLE, Array
-
-
-class _Shadow:
-    """The shadow of one operand at a position: checked before the instruction runs if it is read, marked after."""
-
-    __slots__ = ("access", "operand", "position", "view", "whole")
-
-    def __init__(self, operand: Operand, access: CompiledAccess, position: Position, view: Array) -> None:
-        self.operand = operand
-        self.access = access
-        self.position = position
-        self.view = view
-        self.whole = WHOLE[access.size]
-
-    def check(self) -> None:
-        """Raises NkiError if some element was never written."""
-        if self.view.min() != self.whole:
-            raise self.operand.error(self.access.never_written(self.position, self.view))
-
-    def mark(self, written: Array | None) -> None:
-        """Marks all elements, or those that `written` tells, as written."""
-        if written is None:
-            self.view.fill(self.whole)
-        else:
-            self.view[written] = self.whole
+from nki_mlir.simulator.memory import WHOLE, Array, Written
+from nki_mlir.simulator.undefined import Read, Spreading
 
 
 def _shadows(
     accesses: Sequence[tuple[Operand, CompiledAccess]], positions: Sequence[Position], adds: bool
-) -> tuple[list[_Shadow], list[_Shadow]]:
-    """Returns the shadows to check and those to mark; a result that is added to is both."""
-    reads: list[_Shadow] = []
-    writes: list[_Shadow] = []
+) -> tuple[list[Read], list[Array]]:
+    """Returns the operands to check and the shadows to mark; a result that is added to is both."""
+    reads: list[Read] = []
+    writes: list[Array] = []
     for (operand, access), position in zip(accesses, positions, strict=True):
-        view = access.shadow(position)
-        if view is None:
+        marks = access.shadow(position)
+        if marks is None:
             continue
-        shadow = _Shadow(operand, access, position, view)
         if operand.out:
-            writes.append(shadow)
+            writes.append(marks)
         if adds or not operand.out:
-            reads.append(shadow)
+            reads.append(Read(operand, access, position, marks))
     return reads, writes
 
 
-def checked_fixed_step(decoded: Decoded, run: Run, arguments: list[Any], adds: bool) -> Callable[[], None]:
+def checked_fixed_step(
+    decoded: Decoded, run: Run, arguments: list[Any], adds: bool, care: Spreading
+) -> Callable[[], None]:
     """Returns the step of an instruction that always accesses the same elements, with its shadows prepared."""
     accesses = [(operand, operand.access) for operand in decoded.operands if operand.access is not None]
     positions = [access.position for _, access in accesses if access.position is not None]
     reads, writes = _shadows(accesses, positions, adds)
+    checks = [(read.marks, WHOLE[read.access.size]) for read in reads]
+    marked = [(marks, WHOLE[marks.dtype.itemsize]) for marks in writes]
+    grows = _adds_where_written(arguments)
+    adding = _shadows(accesses, positions, True)[0]
 
     def step() -> None:
-        for shadow in reads:
-            shadow.check()
+        if grows is not None and care.adds_to_undefined(grows):
+            care.run(adding, writes, run, arguments)
+            return
+        for marks, whole in checks:
+            if marks.min() != whole:
+                care.run(reads, writes, run, arguments)
+                return
         written: Any = run(*arguments)
-        for shadow in writes:
-            shadow.mark(written)
+        for marks, whole in marked:
+            if written is None:
+                marks.fill(whole)
+            else:
+                marks[written] = whole
 
     return step
 
 
+def _adds_where_written(arguments: Sequence[Any]) -> Written | None:
+    """Returns what tells where earlier matmuls wrote, if that decides whether this one adds."""
+    return arguments[-1] if arguments and isinstance(arguments[-1], Written) else None
+
+
 def checked_moving_step(
-    decoded: Decoded, run: Run, arguments: list[Any], moving: list[tuple[int, Callable[[], Array]]], adds: bool
+    decoded: Decoded,
+    run: Run,
+    arguments: list[Any],
+    moving: list[tuple[int, Callable[[], Array]]],
+    adds: bool,
+    care: Spreading,
 ) -> Callable[[], None]:
     """Returns the step of an instruction whose views, made by the functions of `moving`, need no bounds check."""
-    reads: list[tuple[Operand, CompiledAccess, Callable[[], Array], int]] = []
+    reads: list[tuple[Callable[[], Array], int]] = []
     writes: list[tuple[Callable[[], Array], int]] = []
-    for operand in decoded.operands:
-        access = operand.access
-        shadow = None if access is None else _shadow_maker(access)
-        if access is None or shadow is None:
+    accesses = [(operand, operand.access) for operand in decoded.operands if operand.access is not None]
+    for operand, access in accesses:
+        shadow = _shadow_maker(access)
+        if shadow is None:
             continue
         if adds or not operand.out:
-            reads.append((operand, access, shadow, WHOLE[access.size]))
+            reads.append((shadow, WHOLE[access.size]))
         if operand.out:
             writes.append((shadow, WHOLE[access.size]))
+    grows = _adds_where_written(arguments)
+
+    def careful(with_result: bool) -> None:
+        positions = [cast(Position, access.position or access.locate()) for _, access in accesses]
+        reads, _ = _shadows(accesses, positions, with_result)
+        care.run(reads, _shadows(accesses, positions, False)[1], run, arguments)
 
     def step() -> None:
         for number, view in moving:
             arguments[number] = view()
-        for operand, access, shadow, whole in reads:
-            found = shadow()
-            if found.min() != whole:
-                position = access.locate()
-                assert position is not None
-                raise operand.error(access.never_written(position, found))
+        if grows is not None and care.adds_to_undefined(grows):
+            careful(True)
+            return
+        for shadow, whole in reads:
+            if shadow().min() != whole:
+                careful(adds)
+                return
         written: Any = run(*arguments)
         for shadow, whole in writes:
             if written is None:
@@ -124,13 +130,12 @@ class CheckedStep:
         decoded: Decoded,
         run: Run,
         accumulate: bool | Callable[[], bool] | None,
-        *,
-        poison: bool,
+        care: Spreading | None,
     ) -> None:
         self._decoded = decoded
         self._run = run
         self._accumulate = accumulate
-        self._poison = poison
+        self._care = care
         self._accesses = [(operand, operand.access) for operand in decoded.operands if operand.access is not None]
         self._masked = any(access.access.masked for _, access in self._accesses)
         self._known_shapes: set[tuple[tuple[int, ...], ...]] = set()
@@ -152,7 +157,7 @@ class CheckedStep:
         if self._masked:
             self._check_shapes(positions)
         arguments = self._decoded.arguments()
-        adds = False
+        adds, care = False, self._care
         if self._decoded.isa.accumulates:
             if self._accumulate is None:
                 result = next(k for k, (operand, _) in enumerate(self._accesses) if operand.out)
@@ -160,15 +165,14 @@ class CheckedStep:
             else:
                 adds = self._accumulate() if callable(self._accumulate) else self._accumulate
                 arguments.append(adds)
-        if not self._poison:
+        if care is None:
             self._run(*arguments)
             return
+        grows = _adds_where_written(arguments)
+        if grows is not None and care.adds_to_undefined(grows):
+            adds = True
         reads, writes = _shadows(self._accesses, positions, adds)
-        for shadow in reads:
-            shadow.check()
-        written: Any = self._run(*arguments)
-        for shadow in writes:
-            shadow.mark(written)
+        care.run(reads, writes, self._run, arguments)
 
     def _check_shapes(self, positions: Sequence[Position]) -> None:
         """Checks the rules of the instruction for the shapes that masks have left, each combination once."""

@@ -1,7 +1,8 @@
 """Arrays in .npy files, and inputs made up by a recipe.
 
 numpy has no names for bf16 and fp8: it saves them as raw elements of their size (`V2`, `V1`), which `numpy.load` gives
-back as such and `.view(ml_dtypes.bfloat16)` reads. Reading restores them by the dtype that the tensor has.
+back as such and `.view(ml_dtypes.bfloat16)` reads. Reading restores them by the dtype that the tensor has. One of them,
+float8_e5m2, has a name in the files of `numpy.save`, `f1`, but `numpy.load` does not read it.
 """
 
 import re
@@ -31,13 +32,16 @@ def write_npy(file: IO[bytes], array: Array) -> None:
 def read_npy(data: bytes, shape: tuple[int, ...], dtype: Dtype, name: str) -> Array:
     """Returns the array in the bytes of a .npy file, which must have the given shape and dtype, in either byte order.
 
+    Truth values are read as 0 and 1 where u8 is expected, as which kernels have them.
+
     Raises NkiError that calls the file `name` if it is none, or holds something else; nothing is allocated on its word,
     and its header is read as text that numpy writes, never evaluated.
     """
     description, fortran, found_shape, start = _read_header(data, name)
     wanted, found = dtype.numpy, _described(description)
     raw = wanted.isbuiltin != 1 and found == np.dtype(f"V{wanted.itemsize}")
-    if found_shape != shape or not (raw or (found is not None and found.newbyteorder("=") == wanted)):
+    same = found is not None and (found.newbyteorder("=") == wanted or (found == np.bool_ and wanted == np.uint8))
+    if found_shape != shape or not (raw or same):
         held = array_form(found_shape, found) if found is not None else f"{description[:40]}{list(found_shape)}"
         message = f"'{name}' holds {held}, expected {array_form(shape, wanted)}"
         raise NkiError(message, ByteLocation(name, start))
@@ -85,8 +89,12 @@ def _read_header(data: bytes, name: str) -> tuple[str, bool, tuple[int, ...], in
 def _described(description: str) -> "np.dtype[Any] | None":
     """Returns the dtype that a header describes, None for records and for what numpy does not have."""
     match = _SIMPLE_TYPE.fullmatch(description)
+    if match is None:
+        return None
+    if match[2] == _FLOAT8_E5M2:
+        return Dtype.F8E5.numpy
     try:
-        return None if match is None else np.dtype(match[1])
+        return np.dtype(match[1])
     except (TypeError, ValueError):
         return None
 
@@ -96,7 +104,8 @@ _HEADER = re.compile(
     rb"\{'descr': *([^\n]+?), *'fortran_order': *(True|False), *'shape': *"
     rb"\(((?:\d{1,18}L?, *)*(?:\d{1,18}L?)?)\) *,? *\} *\n?"
 )
-_SIMPLE_TYPE = re.compile(r"'([<>|=]?[A-Za-z]\d{0,6})'")
+_SIMPLE_TYPE = re.compile(r"'([<>|=]?([A-Za-z]\d{0,6}))'")
+_FLOAT8_E5M2 = "f1"
 
 
 def made_input(recipe: str, name: str, shape: tuple[int, ...], dtype: Dtype) -> Array | None:

@@ -19,6 +19,7 @@ from nki_mlir.simulator.checks import CheckedStep, checked_fixed_step, checked_m
 from nki_mlir.simulator.decode import Decoded, Decoder, Names, Operand
 from nki_mlir.simulator.expressions import compiled
 from nki_mlir.simulator.memory import PARTITIONS, Array
+from nki_mlir.simulator.undefined import Spreading, Undefined
 
 Step: TypeAlias = Callable[[], object]
 Accumulate: TypeAlias = bool | Callable[[], bool] | None
@@ -47,11 +48,11 @@ class Lanes:
 class InstructionCompiler:
     """Compiles the instructions of one function."""
 
-    def __init__(self, names: Names, target: Target, *, poison: bool) -> None:
+    def __init__(self, names: Names, target: Target, undefined: Undefined | None) -> None:
         self.decoder = Decoder(names)
         self._names = names
         self._target = target
-        self._poison = poison
+        self._undefined = undefined
         self._lanes = Lanes({})
         self._runs: dict[tuple[Any, ...], Run] = {}
 
@@ -86,11 +87,19 @@ class InstructionCompiler:
         key = (*decoded.key, *values.values(), first)
         run = self._runs.get(key)
         if run is None:
-            types, spaces = decoded.types()
-            parameters, lanes = {**decoded.parameters(), **values}, self._lanes.seen_from(first)
-            evaluation = Evaluation(parameters, types, spaces, self._target, lanes)
-            run = self._runs[key] = decoded.isa.evaluate(evaluation)
+            run = self._runs[key] = decoded.isa.evaluate(self._context(decoded, values, first))
         return run
+
+    def _context(self, decoded: Decoded, values: dict[str, Any], first: int) -> Evaluation:
+        types, spaces = decoded.types()
+        parameters = {**decoded.parameters(), **values}
+        return Evaluation(parameters, types, spaces, self._target, self._lanes.seen_from(first))
+
+    def _care(self, decoded: Decoded) -> Spreading | None:
+        """Returns what runs the instruction on undefined elements, None where nothing is checked."""
+        if self._undefined is None:
+            return None
+        return Spreading(decoded, self._names, self._undefined, lambda: self._context(decoded, {}, 0))
 
     def _accumulate(self, decoded: Decoded) -> Accumulate:
         """Returns how a matmul accumulates, and takes a flag over loop variables out of the open parameters."""
@@ -116,19 +125,18 @@ class InstructionCompiler:
                 written.append(adds)
         else:
             open_result = False
-        run = self._run(decoded)
+        run, care = self._run(decoded), self._care(decoded)
         if callable(adds) or open_result or not (decoded.fixed or _is_bound(decoded)):
-            return CheckedStep(decoded, run, adds, poison=self._poison).run
+            return CheckedStep(decoded, run, adds, care).run
         arguments = decoded.arguments() + written
+        shadowed = care if decoded.shadowed else None
         if decoded.fixed:
-            return (
-                checked_fixed_step(decoded, run, arguments, adds is True)
-                if decoded.shadowed
-                else partial(run, *arguments)
-            )
+            if shadowed is None:
+                return partial(run, *arguments)
+            return checked_fixed_step(decoded, run, arguments, adds is True, shadowed)
         moving = _moving(decoded)
-        if decoded.shadowed:
-            return checked_moving_step(decoded, run, arguments, moving, adds is True)
+        if shadowed is not None:
+            return checked_moving_step(decoded, run, arguments, moving, adds is True, shadowed)
 
         def step() -> None:
             for number, view in moving:

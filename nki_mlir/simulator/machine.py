@@ -19,8 +19,7 @@ from nki_mlir.simulator.errors import located
 from nki_mlir.simulator.memory import WHOLE, Array, Storage, check_size, separate
 from nki_mlir.simulator.program import Budget, Function, definitions, is_shared, unsupported
 from nki_mlir.simulator.threads import one_blas_thread
-
-MOST_ITERATIONS = 100_000_000
+from nki_mlir.simulator.undefined import DEFINED, Undefined
 
 
 @dataclass
@@ -41,7 +40,7 @@ def simulate(
     *,
     poison: bool = True,
     target: Target | None = None,
-    most_iterations: int = MOST_ITERATIONS,
+    most_iterations: int | None = None,
 ) -> Result:
     """Runs a verified BIR module, or a builtin module that holds one, on the given inputs.
 
@@ -50,11 +49,13 @@ def simulate(
     and may have one for a tensor of kind `const`. The arrays are not changed. Functions run one after another, each
     with an SBUF and PSUM of its own.
 
-    With `poison`, reading what was never written is an error, and so is an output that is not written whole.
+    With `poison`, an output that is not written whole is an error, and so is reading what was never written, unless
+    no output depends on it.
     `target` tells what the module itself does not; without either the default target holds.
 
     Raises NkiError at the place of the op that cannot run, for inputs that are missing, surplus or wrong, and when the
     program takes more than `most_iterations` iterations of loops and branches: before it runs if static loops alone do.
+    By default these are MOST_ITERATIONS, and MOST_REPEATED steps in loops and branches that may not end.
     """
     program = _Program(find_module(module), target, poison=poison)
     budget = Budget(most_iterations)
@@ -143,6 +144,7 @@ class _Program:
 
     def __init__(self, module: ModuleOp, target: Target | None, *, poison: bool) -> None:
         self._poison = poison
+        self._undefined = Undefined() if poison else None
         self._own_target = target or module.target
         self._target = self._own_target or default_target()
         self._functions: list[FuncOp] = []
@@ -160,7 +162,7 @@ class _Program:
         for op in definitions(func.body):
             if not isinstance(op, TensorOp):
                 continue
-            name, kind = op.sym.data, op.tensor_kind
+            name = op.sym.data
             if is_shared(op):
                 tensor = self._tensors.get(name)
                 if tensor is None:
@@ -171,8 +173,6 @@ class _Program:
                     )
                 else:
                     tensor.ops.append(op)
-            elif kind.is_input or kind.is_output:
-                raise _tensor_error(op, f"'{name}' of kind {kind} is in {op.mem.space}, inputs and outputs are in hbm")
             apart[name if is_shared(op) else f"{name}#{len(apart)}"] = op
         check_size([op for op in apart.values() if op.places is None or not op.mem.on_chip], self._poison)
 
@@ -185,7 +185,12 @@ class _Program:
         for name, tensor in self._tensors.items():
             if name in inputs:
                 array = _checked(tensor.op, inputs[name])
-                tensor.storage = separate(tensor.op, _bytes(array, copy=tensor.is_written), shadow=False)
+                written = tensor.is_written
+                storage = separate(tensor.op, _bytes(array, copy=written), shadow=self._poison and written)
+                for place in storage.places[:1]:
+                    if place.shadow is not None:
+                        place.shadow.fill(DEFINED)
+                tensor.storage = storage
             elif tensor.is_input:
                 missing = [n for n, t in self._tensors.items() if t.is_input and n not in inputs]
                 others = f" ({len(missing)} inputs are missing: {', '.join(missing)})" if len(missing) > 1 else ""
@@ -202,7 +207,7 @@ class _Program:
         shared = {name: tensor.storage for name, tensor in self._tensors.items() if tensor.storage is not None}
         for func in self._functions:
             Function(
-                func, shared, self._target, memory_target=self._own_target, poison=self._poison, budget=budget
+                func, shared, self._target, memory_target=self._own_target, undefined=self._undefined, budget=budget
             ).run()
 
     def result(self) -> Result:
@@ -214,6 +219,7 @@ class _Program:
                 self._check_written(tensor)
                 found.outputs[name] = tensor.storage.array()
             elif tensor.is_input and tensor.is_written:
+                self._check_defined(tensor, f"input '{name}', which the program writes")
                 found.inputs[name] = tensor.storage.array()
         return found
 
@@ -224,6 +230,7 @@ class _Program:
             raise _tensor_error(tensor.op, f"output '{name}' was never written")
         if tensor.storage.places[0].shadow is None:
             return
+        self._check_defined(tensor, f"output '{name}'")
         marks = tensor.storage.array(shadow=True)
         missing, first = _unwritten(marks.reshape(-1), WHOLE[tensor.op.mem.dtype.size])
         if missing == marks.size:
@@ -235,6 +242,16 @@ class _Program:
                 f"output '{name}' was written only in part: {missing} of {marks.size} elements were not, the first is"
                 f" {place}",
             )
+
+    def _check_defined(self, tensor: _Tensor, what: str) -> None:
+        """Raises the error of the read from which a tensor has elements that are not defined."""
+        storage = tensor.storage
+        if not self._undefined or storage is None or storage.places[0].shadow is None:
+            return
+        error = self._undefined.error(storage.array(shadow=True))
+        if error is not None:
+            error.add_note(f"what is computed from them reaches {what}")
+            raise error
 
 
 def _unwritten(marks: Array, whole: int) -> tuple[int, int]:

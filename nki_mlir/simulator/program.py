@@ -39,6 +39,7 @@ from nki_mlir.simulator.registers import (
     tensor_load,
     tensor_save,
 )
+from nki_mlir.simulator.undefined import Undefined
 
 Terminator = Callable[[], int | None]
 """Returns the number of the block that runs next, None to end the function."""
@@ -48,20 +49,42 @@ ITERATIONS = "max-iterations"
 """The rule that a program breaks which takes too many iterations; also what the limit is called."""
 
 
+MOST_ITERATIONS = 100_000_000
+"""How many iterations of loops and branches a run takes at most, where nothing else is said."""
+
+MOST_REPEATED = 1_000_000
+"""How many steps (instructions, and iterations of the loops around them) a run takes at most, where nothing else is
+said, in what repeats for as long as a register has it: half a minute, if they are memsets of 128x512 elements."""
+
+
 class Budget:
-    """How many iterations of loops and branches a run may take, so that none goes on for ever."""
+    """How many iterations of loops and branches a run may take, so that none goes on for ever.
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._left = most
+    By default those whose number is known when the loop begins are counted apart from what may never end: `do_while`,
+    blocks that run again, and all that these hold.
+    """
 
-    def spend(self, count: int = 1) -> None:
-        """Takes iterations from the budget; NkiError if it is used up."""
+    def __init__(self, most: int | None) -> None:
+        self._most = MOST_ITERATIONS if most is None else most
+        self._left = self._most
+        self._repeated = MOST_REPEATED if most is None else None
+        self.repeats = False
+        """Whether what runs now may repeat for ever."""
+
+    def spend(self, count: int, steps: int) -> None:
+        """Takes iterations of so many steps each from the budget; NkiError if it is used up."""
         self._left -= count
         if self._left < 0:
             raise NkiError(
                 f"the program takes more than {self._most} iterations of loops and branches", rule=ITERATIONS
             )
+        if self.repeats and self._repeated is not None:
+            self._repeated -= count * (1 + steps)
+            if self._repeated < 0:
+                raise NkiError(
+                    f"the program takes more than {MOST_REPEATED} steps in loops and branches that may not end",
+                    rule=ITERATIONS,
+                )
 
     def check(self, functions: Iterable[FuncOp]) -> None:
         """Raises NkiError if the static loops alone, whose iterations are known, use the budget up.
@@ -135,16 +158,17 @@ class Function:
         target: Target,
         *,
         memory_target: Target | None,
-        poison: bool,
+        undefined: Undefined | None,
         budget: Budget,
     ) -> None:
         self._names = Names()
-        self._instructions = InstructionCompiler(self._names, target, poison=poison)
+        self._target = target
+        self._instructions = InstructionCompiler(self._names, target, undefined)
         self._budget = budget
         self._private: set[Storage] = set()
         defined = list(definitions(func.body))
         tensors = [op for op in defined if isinstance(op, TensorOp)]
-        memory = CoreMemory(tensors, memory_target, poison=poison)
+        memory = CoreMemory(tensors, memory_target, poison=undefined is not None)
         for op in defined:
             if isinstance(op, RegisterOp):
                 self._names.new_slot(op.results[0])
@@ -163,10 +187,10 @@ class Function:
             LoopOp: self._loop,
             DynamicForLoopOp: self._dynamic_for_loop,
             DoWhileOp: self._do_while,
-            RegisterMoveOp: lambda op, _: register_move(op, decoder),
-            RegisterAluOp: lambda op, _: register_alu(op, decoder),
-            TensorLoadOp: lambda op, _: tensor_load(op, decoder),
-            TensorSaveOp: lambda op, _: tensor_save(op, decoder),
+            RegisterMoveOp: lambda op, _: register_move(op, decoder, target),
+            RegisterAluOp: lambda op, _: register_alu(op, decoder, target),
+            TensorLoadOp: lambda op, _: tensor_load(op, decoder, target),
+            TensorSaveOp: lambda op, _: tensor_save(op, decoder, target),
         }
         last = len(blocks) - 1
         self._blocks = [
@@ -177,14 +201,18 @@ class Function:
     def run(self) -> None:
         """Runs the function to its end."""
         number: int | None = 0 if self._blocks else None
+        ran: set[int] = set()
+        budget = self._budget
         while number is not None:
             body, terminator = self._blocks[number]
+            budget.repeats = number in ran
+            ran.add(number)
             _run_steps(body)
             following, end = terminator
             try:
                 number = following()
                 if number is not None:
-                    self._budget.spend()
+                    budget.spend(1, len(body.steps))
             except NkiError as error:
                 raise located(error, cast(Operation, end)) from error
 
@@ -218,7 +246,7 @@ class Function:
             destination = self._numbers[op.destination]
             return lambda: destination
         assert isinstance(op, CompareAndBranchOp)
-        holds = comparison(op, self._instructions.decoder)
+        holds = comparison(op, self._instructions.decoder, self._target)
         on_true, on_false = self._numbers[op.on_true], self._numbers[op.on_false]
         return lambda: on_true if holds() else on_false
 
@@ -265,9 +293,7 @@ class Function:
         return step if repeats else _idle
 
     def _body(self, region: Region) -> Steps:
-        steps, (_, end) = self._block(region.block, repeats=True)
-        if end is not None:
-            raise located(NkiError("a loop body cannot end in a branch or return"), end)
+        steps, _ = self._block(region.block, repeats=True)
         return steps
 
     def _loop(self, op: LoopOp, repeats: bool) -> Step:
@@ -290,7 +316,7 @@ class Function:
 
         def loop() -> None:
             values = bounds()
-            budget.spend(max(0, -((values.start - values.stop) // values.step)))
+            budget.spend(max(0, -((values.start - values.stop) // values.step)), len(steps))
             step: Any = None
             try:
                 for slots[number] in values:
@@ -307,11 +333,14 @@ class Function:
         condition, body, budget = register_reader(self._names, op.condition), self._body(op.body), self._budget
 
         def loop() -> None:
+            outside = budget.repeats
             while True:
-                budget.spend()
+                budget.spend(1, len(body.steps))
                 _run_steps(body)
                 if condition() == 0:
-                    return
+                    break
+                budget.repeats = True
+            budget.repeats = outside
 
         return loop
 

@@ -1,83 +1,22 @@
-"""Instructions on registers, compiled to steps: registers hold 32-bit signed integers, and arithmetic wraps.
+"""Instructions on registers, compiled to steps: registers hold 32-bit signed integers here, and floats are refused."""
 
-Only operators with an integer meaning can be evaluated.
-"""
-
-import operator
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
 from nki_mlir.diagnostics import NkiError
 from nki_mlir.dialects.access import Access
-from nki_mlir.dialects.attributes import Immediate
+from nki_mlir.dialects.attributes import Immediate, value_of
 from nki_mlir.dialects.bir.registers import RegisterAluOp, RegisterMoveOp, TensorLoadOp, TensorSaveOp
 from nki_mlir.dialects.bir.structure import CompareAndBranchOp, RegisterOp
 from nki_mlir.dialects.instruction import InstructionOp, Use, operands_of
-from nki_mlir.isa.enums import AluOp, BranchCompareOp
+from nki_mlir.isa.enums import BranchCompareOp
+from nki_mlir.isa.instructions.base import Evaluation, Run
+from nki_mlir.isa.target import Target
 from nki_mlir.simulator.decode import Decoder, Names
+from nki_mlir.simulator.instructions import Lanes
 from nki_mlir.simulator.memory import WHOLE, Array
-
-_BITS = 32
-
-
-def wrapped(value: int) -> int:
-    """Returns the low 32 bits of an integer as a signed number."""
-    half = 1 << _BITS - 1
-    return (value + half) % (2 * half) - half
-
-
-def _unsigned(value: int) -> int:
-    return value % (1 << _BITS)
-
-
-def _shift(value: int, count: int, *, left: bool) -> int:
-    """Shifts; a count is unsigned, and one of the width or more shifts everything out but the sign."""
-    count = min(_unsigned(count), _BITS)
-    return value << count if left else value >> count
-
-
-_ALU: dict[AluOp, Callable[[int, int], int]] = {
-    AluOp.BYPASS: lambda a, b: a,
-    AluOp.ADD: operator.add,
-    AluOp.SUBTRACT: operator.sub,
-    AluOp.MULT: operator.mul,
-    AluOp.MAX: max,
-    AluOp.MIN: min,
-    AluOp.BITWISE_NOT: lambda a, b: ~a,
-    AluOp.BITWISE_AND: lambda a, b: a & b,
-    AluOp.BITWISE_OR: lambda a, b: a | b,
-    AluOp.BITWISE_XOR: lambda a, b: a ^ b,
-    AluOp.LOGICAL_SHIFT_LEFT: lambda a, b: _shift(a, b, left=True),
-    AluOp.ARITH_SHIFT_LEFT: lambda a, b: _shift(a, b, left=True),
-    AluOp.LOGICAL_SHIFT_RIGHT: lambda a, b: _shift(_unsigned(a), b, left=False),
-    AluOp.ARITH_SHIFT_RIGHT: lambda a, b: _shift(a, b, left=False),
-    AluOp.IS_EQUAL: operator.eq,
-    AluOp.NOT_EQUAL: operator.ne,
-    AluOp.IS_GT: operator.gt,
-    AluOp.IS_GE: operator.ge,
-    AluOp.IS_LT: operator.lt,
-    AluOp.IS_LE: operator.le,
-    AluOp.LOGICAL_AND: lambda a, b: bool(a) and bool(b),
-    AluOp.LOGICAL_OR: lambda a, b: bool(a) or bool(b),
-    AluOp.LOGICAL_XOR: lambda a, b: bool(a) is not bool(b),
-}
-
-_COMPARE: dict[BranchCompareOp, Callable[[Any, Any], bool]] = {
-    BranchCompareOp.LT_IMM: operator.lt,
-    BranchCompareOp.LE_IMM: operator.le,
-    BranchCompareOp.EQ_IMM: operator.eq,
-    BranchCompareOp.NE_IMM: operator.ne,
-    BranchCompareOp.GE_IMM: operator.ge,
-    BranchCompareOp.GT_IMM: operator.gt,
-    BranchCompareOp.LT_REG: operator.lt,
-    BranchCompareOp.LE_REG: operator.le,
-    BranchCompareOp.EQ_REG: operator.eq,
-    BranchCompareOp.NE_REG: operator.ne,
-    BranchCompareOp.GE_REG: operator.ge,
-    BranchCompareOp.GT_REG: operator.gt,
-}
 
 Reader: TypeAlias = Callable[[], int]
 
@@ -112,28 +51,33 @@ def _source(names: Names, use: Use) -> Reader:
     return register_reader(names, use.storage)
 
 
-def register_move(op: RegisterMoveOp, decoder: Decoder) -> Callable[[], None]:
+def _evaluation(op: InstructionOp, target: Target) -> Run:
+    """Returns what the instruction computes, a function of integers."""
+    isa = op.descriptor()
+    assert isa is not None
+    parameters = {name: value_of(op.properties[name]) for name in isa.parameters if name in op.properties}
+    return isa.evaluate(Evaluation(parameters, {}, {}, target, Lanes({})))
+
+
+def register_move(op: RegisterMoveOp, decoder: Decoder, target: Target) -> Callable[[], None]:
     """dst = src."""
-    uses, slots = _uses(op), decoder.names.slots
+    uses, slots, run = _uses(op), decoder.names.slots, _evaluation(op, target)
     number, read = _target(decoder, uses), _source(decoder.names, uses["src"])
 
     def step() -> None:
-        slots[number] = wrapped(read())
+        slots[number] = run(None, read())
 
     return step
 
 
-def register_alu(op: RegisterAluOp, decoder: Decoder) -> Callable[[], None]:
+def register_alu(op: RegisterAluOp, decoder: Decoder, target: Target) -> Callable[[], None]:
     """dst = src op operand."""
-    uses, slots, alu = _uses(op), decoder.names.slots, op.op.data
-    function = _ALU.get(alu)
-    if function is None:
-        raise NkiError(f"ALU operator '{alu}' has no published meaning on registers, so it cannot be evaluated")
+    uses, slots, run = _uses(op), decoder.names.slots, _evaluation(op, target)
     number = _target(decoder, uses)
     read, read_operand = _source(decoder.names, uses["src"]), _source(decoder.names, uses["operand"])
 
     def step() -> None:
-        slots[number] = wrapped(int(function(read(), read_operand())))
+        slots[number] = run(None, read(), read_operand())
 
     return step
 
@@ -144,26 +88,24 @@ def _target(decoder: Decoder, uses: dict[str, Use]) -> int:
     return decoder.names.slot(register)
 
 
-def tensor_load(op: TensorLoadOp, decoder: Decoder) -> Callable[[], None]:
+def tensor_load(op: TensorLoadOp, decoder: Decoder, target: Target) -> Callable[[], None]:
     """The register takes the low 32 bits of one integer of a tensor."""
-    uses, slots = _uses(op), decoder.names.slots
+    uses, slots, run = _uses(op), decoder.names.slots, _evaluation(op, target)
     number, view = _target(decoder, uses), _element(decoder, uses["src"])
 
     def step() -> None:
-        slots[number] = wrapped(int(view(False).item()))
+        slots[number] = run(None, view(False))
 
     return step
 
 
-def tensor_save(op: TensorSaveOp, decoder: Decoder) -> Callable[[], None]:
+def tensor_save(op: TensorSaveOp, decoder: Decoder, target: Target) -> Callable[[], None]:
     """One integer of a tensor takes the low bits of the register."""
-    uses = _uses(op)
+    uses, run = _uses(op), _evaluation(op, target)
     read, view = _source(decoder.names, uses["src"]), _element(decoder, uses["dst"])
 
     def step() -> None:
-        element = view(True)
-        bits = read() % (1 << 8 * element.itemsize)
-        element.view(f"u{element.itemsize}")[...] = bits
+        run(view(True), read())
 
     return step
 
@@ -174,8 +116,6 @@ def _element(decoder: Decoder, use: Use) -> Callable[[bool], Array]:
     assert isinstance(pattern, Access)
     if not pattern.data.dtype.is_integer:
         raise NkiError(f"{use.label} is of type {pattern.data.dtype}, registers hold integers")
-    if pattern.count != 1:
-        raise NkiError(f"{use.label} must access exactly one element, which a register holds")
     operand = decoder.operand(use)
     access = operand.access
     assert access is not None
@@ -196,11 +136,11 @@ def _element(decoder: Decoder, use: Use) -> Callable[[bool], Array]:
     return view
 
 
-def comparison(op: CompareAndBranchOp, decoder: Decoder) -> Callable[[], bool]:
+def comparison(op: CompareAndBranchOp, decoder: Decoder, target: Target) -> Callable[[], bool]:
     """Returns the function that tells whether the branch to `on_true` is taken."""
     uses, kind = _uses(op), op.comp_op.data
-    compare = _COMPARE.get(kind)
-    if compare is None:
+    if kind is BranchCompareOp.UNSUPPORTED:
         raise NkiError(f"the comparison '{kind}' has no published meaning, so it cannot be evaluated")
+    run = _evaluation(op, target)
     left, right = _source(decoder.names, uses["left"]), _source(decoder.names, uses["right"])
-    return lambda: compare(left(), right())
+    return lambda: run(left(), right())

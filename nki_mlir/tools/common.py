@@ -14,6 +14,7 @@ import gc
 import io
 import linecache
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -27,6 +28,7 @@ from nki_mlir.diagnostics import ByteLocation, Location, NkiError, internal_erro
 
 STDIN_NAME = "<stdin>"
 MOST_ERRORS_SHOWN = 100
+_COUNT = re.compile(r"[0-9]{1,18}")
 
 
 @contextmanager
@@ -184,6 +186,8 @@ def replacing(path: str) -> Generator[IO[bytes]]:
 
     Devices and pipes are written directly. Raises NkiError if the file cannot be written.
     """
+    if not path:
+        raise NkiError("cannot write '': the name of the file is empty")
     target = os.path.realpath(path)
     temporary = None
     try:
@@ -230,6 +234,13 @@ def usage_error(parser: argparse.ArgumentParser, message: str, more_options: Ite
     raise NkiError(message)
 
 
+def count(text: str) -> int:
+    """Returns the number that an option of argparse has as its value, 0 or more."""
+    if not _COUNT.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"expected an integer from 0 on, of at most 18 digits, got '{text}'")
+    return int(text)
+
+
 class ArgumentParser(argparse.ArgumentParser):
     """Command lines as all tools have them: wrong ones are an NkiError, options are not abbreviated.
 
@@ -249,6 +260,10 @@ class ArgumentParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         usage_error(self, message)
+
+    def _parse_optional(self, arg_string: str) -> Any:
+        """Takes `-:NAME`, a part of standard input, as an argument; it has the looks of an option."""
+        return None if arg_string.startswith("-:") else super()._parse_optional(arg_string)
 
 
 class _Version(argparse.Action):

@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
     UnregisteredAttr,
     UnregisteredOp,
 )
-from xdsl.ir import AttributeInvT, Data, Operation, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.ir import AttributeInvT, Block, Data, Operation, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.parser import Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
 from xdsl.utils.lexer import Input, Span, Token
@@ -225,6 +225,38 @@ class LocParser(Parser):
             near = closest(prefix, self.ctx.registered_dialect_names)
             return f"unknown dialect '{prefix}' of operation '{name}'{near}"
         return f"unknown operation '{name}'{closest(name, (op.name for op in dialect.operations))}"
+
+    # Blocks: xDSL would keep their labels as names, which those labels of MLIR that are numbers cannot be.
+
+    def _at_number(self) -> bool:
+        """Whether a label that is a number is next; if so its block is known then, without a name."""
+        label = self._current_token
+        if label.kind != MLIRTokenKind.CARET_IDENT or Block.is_valid_name(label.text[1:]):
+            return False
+        self._get_block_from_name(label.span)
+        return True
+
+    def parse_optional_successor(self) -> Block | None:
+        """Reads the label of a block, if one is next."""
+        self._at_number()
+        return super().parse_optional_successor()
+
+    def _parse_block(self) -> Block:
+        label = self._current_token
+        if not self._at_number():
+            return super()._parse_block()
+        name = label.text[1:]
+        block, defined = self.blocks[name]
+        if defined is not None:
+            message, note = f"re-declaration of block '{name}'", "originally declared here:"
+            raise MultipleSpansParseError(label.span, message, note, [(defined, None)])
+        self._consume_token()
+        del self.forward_block_references[name]
+        self.blocks[name] = block, label.span
+        self._parse_optional_block_arg_list(block)
+        self.parse_punctuation(":")
+        self._parse_block_body(block)
+        return block
 
     # Values
 

@@ -1,15 +1,16 @@
 """nki-compile: traces a kernel of a Python file and prints its IR, or simulates it."""
 
+import ast
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from nki_mlir.diagnostics import Location, NkiError
 from nki_mlir.isa.dtypes import Dtype
-from nki_mlir.tools.common import ArgumentParser, Console, run_console_script, run_tool
+from nki_mlir.tools.common import ArgumentParser, Console, display_name, run_console_script, run_tool
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -23,6 +24,8 @@ EXAMPLES = """\
   nki-compile scale.py:scale --arg x=f32[128,64] --arg factor=2.5 --frontend beta3 --emit penguin
 """
 _TENSOR = re.compile(r"([A-Za-z]\w*)\[\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)?\s*\]")
+_LIKE_A_TENSOR = re.compile(r"[A-Za-z]\w*\s*\[")
+_LITERAL_STARTS = ("(", "[", "{", "'", '"')
 
 
 class Shaped(NamedTuple):
@@ -33,7 +36,7 @@ class Shaped(NamedTuple):
 
 
 def parse_argument(text: str) -> tuple[str, Any]:
-    """Returns (name, value) of `NAME=DTYPE[d0,d1]`, `NAME=number` or `NAME=text`.
+    """Returns (name, value) of `NAME=DTYPE[d0,d1]`, `NAME=` and a Python literal, or `NAME=word`, which is a string.
 
     Raises:
         NkiError: the text is not of that form, or names an unknown type.
@@ -47,12 +50,28 @@ def parse_argument(text: str) -> tuple[str, Any]:
         if any(size < 1 for size in sizes):
             raise NkiError(f"--arg {text}: the sizes of a tensor must be positive")
         return name, Shaped(sizes, dtype_named(match[1]))
-    for convert in (int, float):
+    if _LIKE_A_TENSOR.match(value):
+        raise NkiError(f"--arg {text}: expected DTYPE[d0,d1,…] with positive sizes, such as f32[128,512]")
+    # The last two take what Python's own literals do not: 007, inf and nan.
+    for convert in (ast.literal_eval, int, float):
         try:
             return name, convert(value)
-        except ValueError:
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             continue
-    return name, {"True": True, "False": False, "None": None}.get(value, value)
+    if value.startswith(_LITERAL_STARTS):
+        raise NkiError(f"--arg {text}: {value} is no Python literal")
+    return name, value
+
+
+def parse_arguments(texts: Sequence[str]) -> dict[str, Any]:
+    """Returns the values of all `--arg` by name; NkiError for a name given twice, and where `parse_argument` does."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, value = parse_argument(text)
+        if name in found:
+            raise NkiError(f"argument '{name}' is given twice")
+        found[name] = value
+    return found
 
 
 def dtype_named(name: str) -> Dtype:
@@ -71,15 +90,15 @@ def load_module(console: Console, path: str) -> ModuleType:
     """
     from nki_mlir import compat
 
-    text = console.read_text(path)
+    text, shown = console.read_text(path), display_name(path)
     module = ModuleType("__nki_kernel__")
-    module.__file__ = path
+    module.__file__ = shown
     compat.install()
     sys.modules[module.__name__] = module
     sys.path.insert(0, os.path.dirname(path) or ".")
     try:
         # Compiled under the name that the user typed, which messages then show.
-        exec(compile(text, path, "exec"), module.__dict__)
+        exec(compile(text, shown, "exec"), module.__dict__)
     except NkiError:
         raise
     except OF_THE_KERNEL as error:
@@ -108,13 +127,12 @@ OF_THE_KERNEL = (Exception, SystemExit, GeneratorExit)
 
 
 def kernel_of(module: ModuleType, name: str, path: str) -> "Kernel":
-    """Returns the kernel of a name in a module; a plain function becomes one.
+    """Returns the kernel of a name in a module; a plain function becomes one of the API that its module imports.
 
     Raises:
         NkiError: there is no such function.
     """
     from nki_mlir.frontend.kernel import Kernel
-    from nki_mlir.nki.compile import jit
     from nki_mlir.tools.common import closest
 
     found: Any = getattr(module, name, None)
@@ -124,14 +142,35 @@ def kernel_of(module: ModuleType, name: str, path: str) -> "Kernel":
         names = [n for n, value in vars(module).items() if isinstance(value, Kernel)]
         known = f"; kernels: {', '.join(names)}" if names else ""
         raise NkiError(f"'{path}' has no function '{name}'{closest(name, names) or known}")
+    if _is_legacy(getattr(found, "__globals__", vars(module))):
+        from nki_mlir.nki_legacy.compile import jit
+    else:
+        from nki_mlir.nki.compile import jit
     return jit(found)
+
+
+def _is_legacy(names: Mapping[str, Any]) -> bool:
+    """Whether a module's names come from the older API and none of them from the current one."""
+    origins = [
+        str(value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", ""))
+        for value in names.values()
+    ]
+
+    def holds(*packages: str) -> bool:
+        return any(origin == package or origin.startswith(f"{package}.") for origin in origins for package in packages)
+
+    return holds("neuronxcc", "nki_mlir.nki_legacy") and not holds("nki", "nki_mlir.nki")
 
 
 def _parser() -> ArgumentParser:
     parser = ArgumentParser("nki-compile", "Trace an NKI kernel and print its IR, or simulate it.", EXAMPLES)
-    parser.add_argument("kernel", metavar="KERNEL.py:FUNCTION")
+    parser.add_argument("kernel", metavar="KERNEL.py:FUNCTION", help="the kernel, -:FUNCTION for standard input")
     parser.add_argument(
-        "--arg", action="append", default=[], metavar="NAME=DTYPE[d0,d1]|VALUE", help="an argument of the kernel"
+        "--arg",
+        action="append",
+        default=[],
+        metavar="NAME=DTYPE[d0,d1]|VALUE",
+        help="an argument of the kernel: a tensor, a Python literal, or a word",
     )
     parser.add_argument("--frontend", choices=("beta2", "beta3"), help="front end (default: NKI_FRONTEND, else beta2)")
     parser.add_argument("--target", metavar="NAME", help="trn1, trn2 (default) or trn3")
@@ -160,26 +199,34 @@ def _grid(text: str | None) -> tuple[int, ...]:
 def body(console: Console, argv: Sequence[str]) -> int:
     """Runs the tool."""
     from nki_mlir.frontend.compiling import compile_kernel
+    from nki_mlir.frontend.kernel import ARGUMENTS, defined_at
 
     options = _parser().parse_args(argv)
     path, colon, name = options.kernel.rpartition(":")
     if not colon or not path:
-        raise NkiError(f"'{options.kernel}': expected KERNEL.py:FUNCTION")
-    arguments = dict(parse_argument(text) for text in options.arg)
+        raise NkiError(f"'{options.kernel}': expected KERNEL.py:FUNCTION, or -:FUNCTION for standard input")
+    arguments = parse_arguments(options.arg)
     grid = _grid(options.grid)
-    kernel = kernel_of(load_module(console, path), name, path)
-    if grid:
-        kernel = kernel[grid]
+    module = load_module(console, path)
+    try:
+        kernel = kernel_of(module, name, display_name(path))
+        if grid:
+            kernel = kernel[grid]
+    except NkiError as error:
+        error.location = None  # the command line has no place in the user's source
+        raise
     emit = "bir" if options.simulate else options.emit
     try:
-        module = compile_kernel(kernel, (), arguments, frontend=options.frontend, target=options.target, emit=emit)
-    except NkiError:
+        ir = compile_kernel(kernel, (), arguments, frontend=options.frontend, target=options.target, emit=emit)
+    except NkiError as error:
+        if error.location is None and error.rule == ARGUMENTS:
+            error.location = defined_at(kernel.func)
         raise
     except OF_THE_KERNEL as error:
         raise own_error(error) from error
     if options.simulate:
-        return _simulate(console, module, options.input, options.output_dir)
-    console.write(options.output, str(module) + "\n")
+        return _simulate(console, ir, options.input, options.output_dir)
+    console.write(options.output, str(ir) + "\n")
     return 0
 
 
@@ -188,14 +235,14 @@ def _simulate(console: Console, module: "ModuleOp", inputs: Sequence[str], direc
     from nki_mlir.simulator import simulate
     from nki_mlir.simulator.machine import find_module
     from nki_mlir.simulator.text import DEFAULT_LIMIT
-    from nki_mlir.tools.nki_sim import print_outputs, read_inputs, write_outputs
+    from nki_mlir.tools.nki_sim import print_outputs, read_inputs, write_outputs, written
 
     program = find_module(module)
     result = simulate(program, read_inputs(console, program, inputs))
     if directory is not None:
-        write_outputs(directory, result.outputs)
+        write_outputs(directory, written(result))
     else:
-        print_outputs(console, program, result.outputs, DEFAULT_LIMIT)
+        print_outputs(console, program, written(result), DEFAULT_LIMIT)
     return 0
 
 

@@ -102,9 +102,25 @@ def _run(console: Console, script: str, source: str) -> int:
         if console.debug:
             raise
         error.__traceback__ = _of_script(error.__traceback__)
+        _without_own_frames(error)
         traceback.print_exception(error, file=console.stderr)
         return 1
     return 0
+
+
+def _without_own_frames(error: BaseException) -> None:
+    """Takes the frames of this package out of the tracebacks of an exception and of those that led to it."""
+    from nki_mlir.frontend.locations import of_user
+
+    met: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        found = waiting.pop()
+        if found is None or id(found) in met:
+            continue
+        met.add(id(found))
+        found.__traceback__ = of_user(found.__traceback__)
+        waiting += [found.__cause__, found.__context__]
 
 
 def _of_script(trace: TracebackType | None) -> TracebackType | None:

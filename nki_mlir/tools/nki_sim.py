@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from nki_mlir.tools.common import Console, run_console_script, run_tool
 
 if TYPE_CHECKING:
+    from nki_mlir.simulator import Result
     from nki_mlir.tools.common import ArgumentParser
 
 _EXAMPLES = """\
@@ -23,9 +24,9 @@ inputs of --input NAME=VALUE:
 
 
 def _arguments() -> "ArgumentParser":
-    from nki_mlir.simulator.machine import MOST_ITERATIONS
+    from nki_mlir.simulator.program import MOST_ITERATIONS, MOST_REPEATED
     from nki_mlir.simulator.text import DEFAULT_LIMIT
-    from nki_mlir.tools.common import ArgumentParser
+    from nki_mlir.tools.common import ArgumentParser, count
 
     parser = ArgumentParser(
         "nki-sim", "Runs a BIR file, or lowers a Penguin or KLR file to BIR and runs that.", _EXAMPLES
@@ -34,11 +35,13 @@ def _arguments() -> "ArgumentParser":
     parser.add_argument(
         "--input", action="append", default=[], metavar="NAME=VALUE", help="the contents of an input, see below"
     )
-    parser.add_argument("--output-dir", metavar="DIR", help="write every output to DIR/NAME.npy")
-    parser.add_argument("--print", action="store_true", help="print every output, for reading and for FileCheck")
+    parser.add_argument(
+        "--output-dir", metavar="DIR", help="write every output, and every input that is written, to DIR/NAME.npy"
+    )
+    parser.add_argument("--print", action="store_true", help="print the same, for reading and for FileCheck")
     parser.add_argument(
         "--print-limit",
-        type=int,
+        type=count,
         default=DEFAULT_LIMIT,
         metavar="N",
         help=f"print the ends only of outputs of more than N elements (default {DEFAULT_LIMIT})",
@@ -51,10 +54,10 @@ def _arguments() -> "ArgumentParser":
     )
     parser.add_argument(
         "--max-iterations",
-        type=int,
-        default=MOST_ITERATIONS,
+        type=count,
         metavar="N",
-        help=f"stop after N iterations of loops and branches (default {MOST_ITERATIONS})",
+        help=f"stop after N iterations of loops and branches (default {MOST_ITERATIONS}, and {MOST_REPEATED}"
+        " instructions and iterations in what repeats for as long as a register has it)",
     )
     return parser
 
@@ -84,9 +87,9 @@ def _body(console: Console, argv: Sequence[str]) -> int:
                 error.add_note("--max-iterations N allows more")
             raise
     if arguments.output_dir is not None:
-        write_outputs(arguments.output_dir, result.outputs)
+        write_outputs(arguments.output_dir, written(result))
     if arguments.print:
-        print_outputs(console, module, result.outputs, arguments.print_limit)
+        print_outputs(console, module, written(result), arguments.print_limit)
     return 0
 
 
@@ -164,6 +167,11 @@ def read_inputs(console: Console, module: Any, given: Sequence[str]) -> dict[str
             array = read_npy(console.read_bytes(value), shape, dtype, value)
         found[name] = array
     return found
+
+
+def written(result: "Result") -> dict[str, Any]:
+    """Returns what a run hands back: its outputs, and before them the inputs that the program writes."""
+    return {**result.inputs, **result.outputs}
 
 
 def write_outputs(folder: str, outputs: dict[str, Any]) -> None:

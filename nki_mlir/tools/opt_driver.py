@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from io import BytesIO
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
@@ -33,6 +34,7 @@ from nki_mlir.tools.opt_instrument import Instrumentation, Timer
 from nki_mlir.tools.opt_pipeline import (
     describe_passes,
     known_pass,
+    made,
     make_passes,
     pipeline_of_mlir,
     spec_error,
@@ -88,6 +90,7 @@ class NkiOpt(xDSLOptMain):
     def __init__(self, console: Console, argv: Sequence[str]) -> None:
         self.console = console
         self.timer = Timer()
+        self.reproduced = False
         arguments, self.pass_flags = take_pass_flags(argv, ALL_PASSES)
         # argparse would take a file name behind a flag with an optional value for that value.
         arguments = ["--verify-each=1" if argument == "--verify-each" else argument for argument in arguments]
@@ -153,6 +156,16 @@ class NkiOpt(xDSLOptMain):
 
     def setup_pipeline(self) -> None:
         args = self.args
+        target: Any = self._made("target", args.target, self.available_targets)
+        self.writes_mlir = target.name == "mlir"
+        if self.writes_mlir:  # xDSL puts the flags in place of the target's options
+            args.print_op_generic |= target.print_generic_format
+            args.print_no_properties |= target.print_properties_as_attributes
+            args.print_debuginfo |= target.print_debuginfo
+            args.syntax_highlight |= target.syntax_highlight
+        if args.frontend:
+            frontend: Any = self._made("frontend", args.frontend, self.available_frontends)
+            args.no_implicit_module |= getattr(frontend, "no_implicit_module", False)
         for name in (*args.mlir_print_ir_before, *args.mlir_print_ir_after):
             known_pass(name, self.available_passes)
         given = [
@@ -170,6 +183,10 @@ class NkiOpt(xDSLOptMain):
         self.instrumentation = Instrumentation(args, self.console.stdout, self.console.stderr, self.timer, passes)
         self.pipeline = PassPipeline(passes, self.instrumentation)
 
+    def _made(self, kind: str, text: str, available: Any) -> Any:
+        spec = parse_spec(text)
+        return made(kind, spec, available[spec.name])
+
     # Running
 
     def execute(self) -> int:
@@ -181,7 +198,7 @@ class NkiOpt(xDSLOptMain):
             self.console.write(None, "".join(f"{name}\n" for name in sorted(self.ctx.registered_dialect_names)))
             return 0
         try:
-            status = self._process_file(self.args.input_file or "-")
+            status = self._process_file("-" if self.args.input_file is None else self.args.input_file)
         except ShrinkException:
             if not self.args.shrink:
                 raise
@@ -235,7 +252,10 @@ class NkiOpt(xDSLOptMain):
             raise
         except Exception as error:
             errors = self.console.errors_of(self._pass_error(error))
-            self._write_reproducer(errors)
+            try:
+                self._write_reproducer(errors)
+            except NkiError as unwritten:
+                errors.append(unwritten)
             return "", errors
 
     def _output(self, module: ModuleOp) -> str:
@@ -244,9 +264,9 @@ class NkiOpt(xDSLOptMain):
         """
         try:
             text = self.output_resulting_program(module)
-            return text.rstrip("\n") + "\n" if self.args.target == "mlir" else text
+            return text.rstrip("\n") + "\n" if self.writes_mlir else text
         except (AssertionError, NotImplementedError, ValueError) as error:
-            if self.args.target == "mlir":
+            if self.writes_mlir:
                 raise
             message = f"the target '{self.args.target}' cannot write this module"
             raise NkiError(message, place_of(module.location)) from error
@@ -290,15 +310,20 @@ class NkiOpt(xDSLOptMain):
         return located
 
     def _write_reproducer(self, errors: Sequence[NkiError]) -> None:
+        """Writes the IR before the running pass for the first module of a run that needs it: there is one file."""
         path = self.args.mlir_pass_pipeline_crash_reproducer
         instrumentation = self.instrumentation
         if path is None or instrumentation.running is None:
+            return
+        if self.reproduced:
+            errors[-1].add_note(f"the IR before the pass is not written: '{path}' holds that of an error above")
             return
         rest = ",".join(str(one) for one in self.pipeline.passes[instrumentation.done :])
         head = "".join(f"// {line}\n" for error in errors for line in self.console.render(error).split("\n"))
         with replacing(path) as file:
             file.write(f"// configuration: --pass-pipeline='builtin.module({rest})'\n{head}".encode())
             file.write(instrumentation.before.encode())
+        self.reproduced = True
         errors[-1].add_note(f"the IR before the pass is in '{path}'")
 
 

@@ -15,6 +15,7 @@ _COMMENT = re.compile(
     r"expected-(?P<kind>error|warning|remark|note)(?P<re>-re)?"
     r"\s*(?:@(?P<where>[+-]\d+|above|below|unknown))?\s*\{\{(?P<text>.*)\}\}\s*$"
 )
+_DOUBLE_BRACES = re.compile(r"\{\{(.*?)\}\}")
 _MALFORMED = re.compile(r"//.*\bexpected-(?:error|warning|remark|note)\b")
 
 
@@ -82,10 +83,18 @@ def _read(text: str, file: str, first_line: int) -> tuple[list[_Expectation], li
             above = number
             continue
         kind, where, body = match["kind"], match["where"], match["text"]
+        pattern = None
+        if match["re"]:
+            try:
+                pattern = _regex(body)
+            except _BadRegex as error:
+                place = Location(file, number, match.start("text") + error.start + 1)
+                complaints.append(NkiError(str(error), place))
+                continue
         expectation = _Expectation(
             kind=kind,
             text=body,
-            pattern=_regex(body) if match["re"] else None,
+            pattern=pattern,
             place=Location(file, number, match.start() + 1),
             line=number,
         )
@@ -101,6 +110,22 @@ def _read(text: str, file: str, first_line: int) -> tuple[list[_Expectation], li
     return expectations, complaints
 
 
+class _BadRegex(Exception):
+    """A regular expression that is none; `start` is its position in the text of its comment."""
+
+    def __init__(self, pattern: str, reason: Exception, start: int) -> None:
+        super().__init__(f"'{pattern}' is no regular expression: {getattr(reason, 'msg', reason)}")
+        self.start = start
+
+
 def _regex(text: str) -> re.Pattern[str]:
-    parts = re.split(r"\{\{(.*?)\}\}", text)
-    return re.compile("".join(f"(?:{part})" if i % 2 else re.escape(part) for i, part in enumerate(parts)))
+    whole, at = "", 0
+    for match in _DOUBLE_BRACES.finditer(text):
+        part = match[1]
+        try:
+            re.compile(part)
+        except (re.error, OverflowError, RecursionError) as error:
+            raise _BadRegex(part, error, match.start(1)) from error
+        whole += f"{re.escape(text[at : match.start()])}(?:{part})"
+        at = match.end()
+    return re.compile(whole + re.escape(text[at:]))

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import get_type_hints
+from dataclasses import fields
+from typing import TypeVar, get_type_hints
 
 from xdsl.passes import ModulePass, get_pass_option_infos
-from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
+from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.utils.hints import isa, type_repr
 
@@ -13,6 +14,7 @@ from nki_mlir.diagnostics import NkiError
 from nki_mlir.tools.common import closest
 
 AvailablePasses = Mapping[str, Callable[[], type[ModulePass]]]
+OptionedT = TypeVar("OptionedT", bound=ArgSpecConvertible)
 
 
 def take_pass_flags(argv: Sequence[str], passes: AvailablePasses) -> tuple[list[str], str]:
@@ -52,7 +54,7 @@ def make_passes(text: str, passes: AvailablePasses) -> tuple[ModulePass, ...]:
         specs = list(parse_pipeline(text))
     except ArgSpecParseError as error:
         raise spec_error(error) from error
-    return tuple(_make_pass(spec, passes) for spec in specs)
+    return tuple(made("pass", spec, passes[known_pass(spec.name, passes)]) for spec in specs)
 
 
 def spec_error(error: ArgSpecParseError) -> NkiError:
@@ -69,27 +71,32 @@ def known_pass(name: str, passes: AvailablePasses) -> str:
     return name
 
 
-def _make_pass(spec: ArgSpec, passes: AvailablePasses) -> ModulePass:
-    cls = passes[known_pass(spec.name, passes)]()
-    options = {option.name: option for option in get_pass_option_infos(cls) if option.name != "name"}
+def made(kind: str, spec: ArgSpec, factory: Callable[[], type[OptionedT]]) -> OptionedT:
+    """Returns the pass, target or frontend that a spelling asks for; NkiError for a wrong option."""
+    one = f"{kind} '{spec.name}'"
+    try:
+        cls = factory()
+    except ImportError as error:
+        raise NkiError(f"{one} is not available: {error}") from error
+    options = [field.name for field in fields(cls) if field.name != "name"]
     types = get_type_hints(cls)
     given = spec.normalize_parameter_names().parameters
     for key, value in given.items():
         shown = key.replace("_", "-")
         if key not in options:
             near = closest(shown, (name.replace("_", "-") for name in options))
-            raise NkiError(f"pass '{spec.name}' has no option '{shown}'{near}")
+            raise NkiError(f"{one} has no option '{shown}'{near}")
         # A single value may stand for itself; an option without a value is None, or not complete.
         single = len(value) == 1 and isa(value[0], types[key])
         if not (single or isa(value, types[key]) or (not value and isa(None, types[key]))):
             got = ",".join(map(str, value)) or "nothing"
-            raise NkiError(f"option '{shown}' of pass '{spec.name}' expects {type_repr(types[key])}, got {got}")
+            raise NkiError(f"option '{shown}' of {one} expects {type_repr(types[key])}, got {got}")
     for key in sorted(cls.required_fields() - given.keys() - {"name"}):
-        raise NkiError(f"pass '{spec.name}' needs the option '{key.replace('_', '-')}' ({type_repr(types[key])})")
+        raise NkiError(f"{one} needs the option '{key.replace('_', '-')}' ({type_repr(types[key])})")
     try:
         return cls.from_spec(spec)
     except ValueError as error:
-        raise NkiError(f"pass '{spec.name}': {error}") from error
+        raise NkiError(f"{one}: {error}") from error
 
 
 def describe_passes(passes: AvailablePasses) -> str:

@@ -15,8 +15,8 @@ from nki_mlir.dialects import affine, bir
 from nki_mlir.dialects.access import Access
 from nki_mlir.dialects.attributes import ConditionAttr, ExprAttr
 from nki_mlir.dialects.instruction import InstructionOp, guard_indices, operands_of
-from nki_mlir.dialects.structure import RegisterOp, StorageOp
 from nki_mlir.dialects.locations import place_of
+from nki_mlir.dialects.structure import RegisterOp, StorageOp
 from nki_mlir.transforms.errors import op_error
 from nki_mlir.transforms.ordered import keeps_order
 
@@ -44,6 +44,11 @@ class Unroll(ModulePass):
 
     max_trip_count: int | None = None
     max_instructions: int = MOST_INSTRUCTIONS
+
+    def __post_init__(self) -> None:
+        for option, most in (("max-trip-count", self.max_trip_count), ("max-instructions", self.max_instructions)):
+            if most is not None and most < 0:
+                raise ValueError(f"{option} must be at least 0, got {most}")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         count = sum(self._count(block, False) for region in op.regions for block in region.blocks)
@@ -117,8 +122,8 @@ class _Unroller:
         if isinstance(op, InstructionOp):
             return self._instruction(op)
         if isinstance(op, bir.LoopOp) and self.unrolls(op):
-            # Iterations of an empty loop count as no instructions, but they would take time.
-            body = self._body(op)
+            # Iterations without instructions count as none, but they would take time.
+            body = self._body(op) if op.trip_count else []
             return partial(_iterations, op.variable, op.range(), body) if body else _nothing
         if op.regions:
             return partial(_region, op, self._body(op))

@@ -16,6 +16,13 @@
 // FORM:      error: '{{.*}}wrong.py': expected KERNEL.py:FUNCTION
 // TYPE:      error: unknown dtype 'f31'
 // SIZE:      error: --arg a=f32[2,0]: the sizes of a tensor must be positive
-// MISSING:   error: TypeError: wrong() missing 1 required positional argument: 'b'
+// MISSING:   wrong.py:{{[0-9]+}}: error: wrong() missing 1 required positional argument: 'b' [arguments]
 // PAIR:      error: emit 'klr' needs front end beta2, got beta3
 // TARGET:    error: unknown target 'trn9'
+
+// RUN: not nki-compile %S/../../examples/tour/wrong.py:wrong --arg 'a=f32[2,-2]' 2>&1 | filecheck %s --check-prefix=SIZES
+// SIZES:     error: --arg a=f32[2,-2]: expected DTYPE[d0,d1,…] with positive sizes, such as f32[128,512]
+// RUN: not nki-compile %S/../../examples/tour/wrong.py:wrong --arg a=1 --arg a=2 2>&1 | filecheck %s --check-prefix=TWICE
+// TWICE:     error: argument 'a' is given twice
+// RUN: not nki-compile %S/../../examples/tour/wrong.py:wrong --grid 0 2>&1 | filecheck %s --check-prefix=GRID
+// GRID:      error: the launch grid [0] must have positive sizes [grid]

@@ -2,30 +2,31 @@
 
 from nki_mlir.dialects.forms import RegisterAluForm, RegisterLoadForm, RegisterMoveForm, RegisterStoreForm
 from nki_mlir.dialects.instruction import instruction
+from nki_mlir.isa.instructions.registers import REGISTER_ALU, REGISTER_LOAD, REGISTER_MOVE, REGISTER_STORE
 
 
-@instruction(opcode=73)
+@instruction(REGISTER_ALU, opcode=73)
 class RegisterAluOp(RegisterAluForm):
     """RegisterAlu: dst = src op operand."""
 
     name = "bir.register_alu"
 
 
-@instruction(opcode=74)
+@instruction(REGISTER_MOVE, opcode=74)
 class RegisterMoveOp(RegisterMoveForm):
     """RegisterMove: dst = src."""
 
     name = "bir.register_move"
 
 
-@instruction(opcode=75)
+@instruction(REGISTER_LOAD, opcode=75)
 class TensorLoadOp(RegisterLoadForm):
     """TensorLoad: one element of a tensor to a register."""
 
     name = "bir.tensor_load"
 
 
-@instruction(opcode=76)
+@instruction(REGISTER_STORE, opcode=76)
 class TensorSaveOp(RegisterStoreForm):
     """TensorSave: a register to one element of a tensor."""
 

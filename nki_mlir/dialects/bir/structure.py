@@ -21,22 +21,24 @@ from xdsl.traits import HasParent, IsTerminator, NoTerminator, RecursiveMemoryEf
 from nki_mlir.dialects.attributes import IV, RegisterType
 from nki_mlir.dialects.forms import CompareForm
 from nki_mlir.dialects.instruction import instruction
+from nki_mlir.dialects.places import HoldsInstructions, InsideFunction
 from nki_mlir.dialects.structure import (
     FunctionOp,
     StorageOp,
-    SymbolRegionOp,
     read_attributes,
     read_integer,
     verify_bounds,
     verify_variable,
 )
 from nki_mlir.dialects.structure import LoopOp as SharedLoopOp
+from nki_mlir.dialects.structure import ModuleOp as SharedModuleOp
 from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
 from nki_mlir.dialects.structure import WhileOp as SharedWhileOp
+from nki_mlir.isa.instructions.registers import COMPARE_AND_BRANCH
 
 
 @irdl_op_definition
-class ModuleOp(SymbolRegionOp):
+class ModuleOp(SharedModuleOp):
     """A BIR module: the functions of one kernel, one a core, for one target.
 
     DRAM tensors with a name and a kind that is not internal are the same memory in all functions.
@@ -52,7 +54,7 @@ class FuncOp(FunctionOp):
     name = "bir.func"
 
     core = opt_prop_def(IntegerAttr)
-    traits = traits_def(HasParent(ModuleOp))
+    traits = traits_def(HasParent(ModuleOp), HoldsInstructions())
 
 
 @irdl_op_definition
@@ -91,7 +93,7 @@ class DynamicForLoopOp(IRDLOperation):
     lower = opt_prop_def(IntegerAttr)
     step = opt_prop_def(IntegerAttr)
     body = region_def("single_block")
-    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect(), InsideFunction(), HoldsInstructions())
 
     def bound(self, name: str, default: int) -> int:
         """Returns a constant bound."""
@@ -134,7 +136,7 @@ class DoWhileOp(SharedWhileOp):
     OPCODE: ClassVar[int] = 108
 
 
-@instruction(opcode=78)
+@instruction(COMPARE_AND_BRANCH, opcode=78)
 class CompareAndBranchOp(CompareForm):
     """CompareAndBranch: goes to `on_true` where the comparison holds, else to `on_false`."""
 
@@ -142,7 +144,7 @@ class CompareAndBranchOp(CompareForm):
 
     on_true = successor_def()
     on_false = successor_def()
-    traits = traits_def(IsTerminator())
+    traits = traits_def(IsTerminator(), HasParent(FuncOp))
 
 
 @irdl_op_definition
@@ -153,7 +155,7 @@ class UnconditionalBranchOp(IRDLOperation):
     OPCODE: ClassVar[int] = 79
 
     destination = successor_def()
-    traits = traits_def(IsTerminator())
+    traits = traits_def(IsTerminator(), HasParent(FuncOp))
     assembly_format = "$destination attr-dict"
 
 
@@ -164,7 +166,7 @@ class ReturnOp(IRDLOperation):
     name = "bir.return"
     OPCODE: ClassVar[int] = 81
 
-    traits = traits_def(IsTerminator())
+    traits = traits_def(IsTerminator(), HasParent(FuncOp))
     assembly_format = "attr-dict"
 
 

@@ -34,6 +34,7 @@ from nki_mlir.isa.instructions.elementwise import RECIPROCAL, SCALAR_TENSOR_TENS
 from nki_mlir.isa.instructions.matmul import MATMUL, TRANSPOSE
 from nki_mlir.isa.instructions.memory import DMA_COPY, MEMSET, TENSOR_COPY
 from nki_mlir.isa.instructions.reduce import BN_AGGR, BN_STATS, PARTITION_REDUCE, TENSOR_REDUCE
+from nki_mlir.isa.instructions.registers import REGISTER_ALU, REGISTER_LOAD, REGISTER_MOVE, REGISTER_STORE
 from nki_mlir.isa.instructions.select import AFFINE_SELECT, COPY_PREDICATED, IOTA, SELECT
 
 
@@ -198,28 +199,28 @@ class SelectReduceOp(SelectForm):
     reduce_op = opt_enum(AluOpAttr)
 
 
-@instruction(opcode=43)
+@instruction(REGISTER_LOAD, opcode=43)
 class TensorLoadOp(RegisterLoadForm):
     """tensorLoad: one element of a tensor to a register."""
 
     name = "klr.tensor_load"
 
 
-@instruction(opcode=44)
+@instruction(REGISTER_STORE, opcode=44)
 class TensorStoreOp(RegisterStoreForm):
     """tensorStore: a register to one element of a tensor."""
 
     name = "klr.tensor_store"
 
 
-@instruction(opcode=45)
+@instruction(REGISTER_MOVE, opcode=45)
 class RegisterMoveOp(RegisterMoveForm):
     """registerMove: dst = a number."""
 
     name = "klr.register_move"
 
 
-@instruction(opcode=47)
+@instruction(REGISTER_ALU, opcode=47)
 class RegisterAluOp(RegisterAluForm):
     """registerAluOp: dst = src op a number."""
 

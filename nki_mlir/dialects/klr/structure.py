@@ -1,6 +1,6 @@
 """Structure of KLR: kernels with one body a core, labelled blocks, tensors, registers, branches."""
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, ModuleOp, StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, base, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
@@ -10,9 +10,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from nki_mlir.dialects.forms import CompareForm
 from nki_mlir.dialects.instruction import REGISTER_ONLY, REGISTER_OR_NUMBER, flag, instruction, opt_in
+from nki_mlir.dialects.places import HoldsInstructions, blame, verify_distinct, verify_names
 from nki_mlir.dialects.structure import FunctionOp, StorageOp, read_attributes, read_integer, verify_no_arguments
 from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
 from nki_mlir.isa.enums import BranchCompareOp
+from nki_mlir.isa.instructions.registers import COMPARE_AND_BRANCH
 
 
 @irdl_op_definition
@@ -29,6 +31,24 @@ class KernelOp(FunctionOp):
     outputs = opt_prop_def(ArrayAttr[StringAttr])
     shared_buffers = opt_prop_def(ArrayAttr[StringAttr])
     edges = opt_prop_def(ArrayAttr[ArrayAttr[StringAttr]])
+    traits = traits_def(HasParent(ModuleOp))
+
+    def verify_(self) -> None:
+        super().verify_()
+        bodies = [op for op in self.body.ops if isinstance(op, BodyOp)]
+        verify_distinct(bodies)
+        declared = {op.sym.data for body in bodies for op in body.body.block.ops if isinstance(op, TensorOp)}
+        listed: set[str] = set()
+        lists = {"inputs": self.inputs, "outputs": self.outputs, "shared_buffers": self.shared_buffers}
+        for what, held in lists.items():
+            names = [name.data for name in held or ()]
+            missing = [name for name in names if name not in declared]
+            if bodies and missing:
+                raise VerifyException(f"lists '{missing[0]}' among its {what}, but no body has a tensor of that name")
+            listed.update(names)
+        if any(not edge.data for edge in self.edges or ()):
+            raise VerifyException("has an empty list among its edges, which begins with the name of a statement")
+        verify_names(bodies, listed)
 
 
 @irdl_op_definition
@@ -39,12 +59,26 @@ class BodyOp(IRDLOperation):
 
     core = prop_def(IntegerAttr)
     body = region_def("single_block")
-    traits = traits_def(NoTerminator(), RecursiveMemoryEffect(), HasParent(KernelOp))
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect(), HasParent(KernelOp), HoldsInstructions())
 
     def verify_(self) -> None:
-        if self.core.value.data < 0:
-            raise VerifyException(f"a core has a number from 0 on, got {self.core.value.data}")
         verify_no_arguments(self.body)
+        labels: set[str] = set()
+        for op in self.body.block.ops:
+            if isinstance(op, BlockOp):
+                if op.label.data in labels:
+                    blame(op, f"redefinition of block '{op.label.data}'")
+                labels.add(op.label.data)
+            elif not isinstance(op, StorageOp | SharedRegisterOp):
+                blame(op, "stands outside of the blocks of its body")
+            elif labels:
+                blame(op, "must stand before the blocks of its body")
+        for op in self.body.block.ops:
+            branch = op.body.block.last_op if isinstance(op, BlockOp) else None
+            if isinstance(branch, CmpBranchOp):
+                unknown = [label for label in branch.targets() if label not in labels]
+                if unknown:
+                    blame(branch, f"goes to block '{unknown[0]}', which its body does not have")
 
     @classmethod
     def parse(cls, parser: Parser) -> "BodyOp":
@@ -69,7 +103,7 @@ class BlockOp(IRDLOperation):
     label = prop_def(StringAttr)
     no_reorder = flag()
     body = region_def("single_block")
-    traits = traits_def(NoTerminator(), RecursiveMemoryEffect(), HasParent(BodyOp))
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect(), HasParent(BodyOp), HoldsInstructions())
 
     def verify_(self) -> None:
         verify_no_arguments(self.body)
@@ -108,6 +142,10 @@ class TensorOp(StorageOp):
     address_rotation = flag()
     file = opt_prop_def(StringAttr)
 
+    def verify_(self) -> None:
+        super().verify_()
+        _verify_outside_blocks(self)
+
 
 @irdl_op_definition
 class RegisterOp(SharedRegisterOp):
@@ -115,8 +153,16 @@ class RegisterOp(SharedRegisterOp):
 
     name = "klr.register"
 
+    def verify_(self) -> None:
+        _verify_outside_blocks(self)
 
-@instruction(opcode=46)
+
+def _verify_outside_blocks(op: TensorOp | RegisterOp) -> None:
+    if isinstance(op.parent_op(), BlockOp):
+        raise VerifyException("stands in a block, it must stand before the blocks of its body")
+
+
+@instruction(COMPARE_AND_BRANCH, opcode=46)
 class CmpBranchOp(CompareForm):
     """cmpBranch: goes to the block `true_label` where the comparison holds, else to `false_label`."""
 
@@ -127,8 +173,20 @@ class CmpBranchOp(CompareForm):
     left = opt_in(REGISTER_ONLY)
     right = opt_in(REGISTER_OR_NUMBER)
 
+    @property
+    def always(self) -> bool:
+        """Whether nothing is compared and `true_label` the only target."""
+        return self.comp_op.data is BranchCompareOp.ALWAYS
+
+    def targets(self) -> list[str]:
+        """Returns the labels that the branch may go to."""
+        labels = [self.true_label] if self.always else [self.true_label, self.false_label]
+        return [label.data for label in labels if label is not None]
+
     def verify_(self) -> None:
-        super().verify_()
-        always = self.comp_op.data is BranchCompareOp.ALWAYS
-        if not always and (self.left is None or self.right is None or self.false_label is None):
+        if not self.always and (self.left is None or self.right is None or self.false_label is None):
             raise VerifyException(f"{self.comp_op.data} compares left with right and needs a false_label")
+        # The blocks of a function are what those of a body become in a lowering.
+        if self.next_op is not None or not isinstance(self.parent_op(), BlockOp | FunctionOp | None):
+            raise VerifyException("must be the last statement of a block")
+        super().verify_()

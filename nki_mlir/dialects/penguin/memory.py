@@ -9,6 +9,7 @@ from nki_mlir.dialects.forms import (
 )
 from nki_mlir.dialects.instruction import instruction
 from nki_mlir.isa.instructions.memory import DMA_COPY, DMA_LOAD, DMA_SAVE, MEMSET, TENSOR_COPY
+from nki_mlir.isa.instructions.registers import REGISTER_LOAD, REGISTER_MOVE
 
 
 @instruction(MEMSET)
@@ -46,14 +47,14 @@ class TensorCopyOp(CopyForm):
     name = "penguin.tensor_copy"
 
 
-@instruction()
+@instruction(REGISTER_LOAD)
 class LoadTensorToRegister(RegisterLoadForm):
     """LoadTensorToRegister: one element of a tensor to a runtime scalar."""
 
     name = "penguin.load_tensor_to_register"
 
 
-@instruction()
+@instruction(REGISTER_MOVE)
 class RegisterMove(RegisterMoveForm):
     """A runtime scalar's initial value; the traced `register_alloc` and `register_move` of the current API."""
 

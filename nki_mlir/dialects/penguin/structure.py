@@ -16,22 +16,23 @@ from xdsl.traits import HasParent, NoTerminator, RecursiveMemoryEffect
 
 from nki_mlir.dialects.attributes import IV, RegisterType
 from nki_mlir.dialects.instruction import flag
+from nki_mlir.dialects.places import HoldsInstructions, InsideFunction
 from nki_mlir.dialects.structure import (
     FunctionOp,
     StorageOp,
-    SymbolRegionOp,
     read_attributes,
     read_integer,
     verify_no_arguments,
     verify_variable,
 )
 from nki_mlir.dialects.structure import LoopOp as SharedLoopOp
+from nki_mlir.dialects.structure import ModuleOp as SharedModuleOp
 from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
 from nki_mlir.dialects.structure import WhileOp as SharedWhileOp
 
 
 @irdl_op_definition
-class ModuleOp(SymbolRegionOp):
+class ModuleOp(SharedModuleOp):
     """The functions of one kernel, one a core."""
 
     name = "penguin.module"
@@ -44,7 +45,7 @@ class FuncOp(FunctionOp):
     name = "penguin.func"
 
     core = opt_prop_def(IntegerAttr)
-    traits = traits_def(HasParent(ModuleOp))
+    traits = traits_def(HasParent(ModuleOp), HoldsInstructions())
 
 
 @irdl_op_definition
@@ -76,7 +77,7 @@ class DynamicLoopOp(IRDLOperation):
 
     upper = operand_def(RegisterType)
     body = region_def("single_block")
-    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect(), InsideFunction(), HoldsInstructions())
 
     def verify_(self) -> None:
         verify_variable(self.body)
@@ -120,7 +121,7 @@ class ScopeOp(IRDLOperation):
     no_reorder = flag()
     multi_buffer = opt_prop_def(IntegerAttr)
     body = region_def("single_block")
-    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect(), InsideFunction(), HoldsInstructions())
 
     def verify_(self) -> None:
         verify_no_arguments(self.body)

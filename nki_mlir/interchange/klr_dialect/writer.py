@@ -99,8 +99,6 @@ def _edges(kernel: KernelOp) -> tuple[Record, ...]:
     made: list[Record] = []
     for edge in kernel.edges or ():
         names = _texts(edge)
-        if not names:
-            raise _fail(kernel, "has an empty list among its edges")
         made.append(make("Edges", fromEdge=names[0], toEdges=tuple(names[1:])))
     return tuple(made)
 

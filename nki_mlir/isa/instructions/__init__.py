@@ -6,6 +6,13 @@ from nki_mlir.isa.instructions.elementwise import RECIPROCAL, SCALAR_TENSOR_TENS
 from nki_mlir.isa.instructions.matmul import MATMUL, STREAM_TRANSPOSE, TRANSPOSE
 from nki_mlir.isa.instructions.memory import DMA_COPY, DMA_LOAD, DMA_SAVE, MEMSET, TENSOR_COPY
 from nki_mlir.isa.instructions.reduce import BN_AGGR, BN_STATS, PARTITION_REDUCE, TENSOR_REDUCE
+from nki_mlir.isa.instructions.registers import (
+    COMPARE_AND_BRANCH,
+    REGISTER_ALU,
+    REGISTER_LOAD,
+    REGISTER_MOVE,
+    REGISTER_STORE,
+)
 from nki_mlir.isa.instructions.select import AFFINE_SELECT, COPY_PREDICATED, IOTA, SELECT
 
 INSTRUCTIONS: dict[str, Instruction] = {
@@ -32,6 +39,11 @@ INSTRUCTIONS: dict[str, Instruction] = {
         MATMUL,
         TRANSPOSE,
         STREAM_TRANSPOSE,
+        REGISTER_MOVE,
+        REGISTER_ALU,
+        REGISTER_LOAD,
+        REGISTER_STORE,
+        COMPARE_AND_BRANCH,
     )
 }
 

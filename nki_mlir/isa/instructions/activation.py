@@ -12,6 +12,8 @@ from nki_mlir.isa.instructions.base import (
     Evaluation,
     Instruction,
     Run,
+    Spread,
+    by_element,
     column,
     fp32,
     free_of,
@@ -81,6 +83,13 @@ def _activation(e: Evaluation) -> Run:
             write_result(reduce_res, lanes.reshape(reduce_res.shape))
 
     return run
+
+
+def _spread(e: Evaluation) -> Spread:
+    """The accumulator keeps what it was given for instructions to come, so nothing undefined may enter it."""
+    if e.accumulate in (None, AccumulateCommand.IDLE):
+        return by_element(e)
+    return lambda states, out: None
 
 
 def _vector(dst: Array, operand: Any) -> Any:
@@ -165,4 +174,5 @@ ACTIVATION = Instruction(
     ),
     evaluate=_activation,
     cycles=_cycles,
+    spread=_spread,
 )

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import Engine, MemorySpace
+from nki_mlir.isa.lazy import numpy as np
 from nki_mlir.isa.numerics import read
 from nki_mlir.isa.operands import Operand, Operands
 from nki_mlir.isa.rules import DtypeAvailable, OnEngine, RoleRule, Rule, SinceTarget, check_all
@@ -20,6 +21,12 @@ variadic role, or None. Writes the outputs in place.
 
 The first dimension of a view on chip is the partition (a DMA may have several partition dimensions). An instruction
 that leaves some elements of its output alone returns the booleans, in the output's shape, that tell which it wrote."""
+
+
+Spread: TypeAlias = Callable[[Mapping[str, Array], Array], Array | None]
+"""Where undefined elements of operands lead: called with arrays of u8 by role, in the operands' shapes, 255 for an
+element that is defined and less for one that is not (roles that are wholly defined are absent), and with an array of
+255 in an output's shape, it returns the same of the output. None: the instruction cannot run on them."""
 
 
 class Accumulators(Protocol):
@@ -109,8 +116,9 @@ class Instruction:
     rules      what must hold; the rules on dtypes and engines that hold for all are added
     evaluate   Evaluation -> Run
     cycles     (operands, target) -> engine cycles, from the published cost formulas
-    accumulates  whether the output may be added to (PSUM): Run then takes a further argument `written`, a boolean
-               view of the output that tells which elements earlier instructions of the group wrote, or None
+    accumulates  whether the output may be added to (PSUM): Run then takes a further argument `written`: True adds,
+               False overwrites, else an object whose `state()` tells where earlier instructions of the group wrote
+    spread     Evaluation -> Spread; without it, reading an undefined element is an error
     """
 
     name: str
@@ -124,6 +132,7 @@ class Instruction:
     parameters: tuple[str, ...] = ()
     since: Target | None = None
     accumulates: bool = False
+    spread: Callable[[Evaluation], Spread] | None = None
     role_names: tuple[str, ...] = field(init=False)
     _plans: dict[Target | None, _Plan] = field(
         init=False, repr=False, compare=False, default_factory=dict[Target | None, _Plan]
@@ -163,6 +172,30 @@ def like(destination: Array, value: Array) -> Array:
 def column(destination: Array, value: Array) -> Array:
     """Returns a per-partition vector, one element a partition, so that it broadcasts over the destination's shape."""
     return value.reshape(value.shape[0], *([1] * (destination.ndim - 1)))
+
+
+def by_element(e: Evaluation) -> Spread:
+    """The spread of an instruction whose result depends on the elements at its place, or on a value a partition."""
+
+    def spread(states: Mapping[str, Array], out: Array) -> Array:
+        for state in states.values():
+            if state.size != out.size:
+                state = state.reshape(state.shape[0], -1).min(axis=1)
+            out = np.minimum(out, like(out, state))
+        return out
+
+    return spread
+
+
+def by_partition(e: Evaluation) -> Spread:
+    """The spread of an instruction whose results depend on all elements of their own partition."""
+
+    def spread(states: Mapping[str, Array], out: Array) -> Array:
+        for state in states.values():
+            out = np.minimum(out, column(out, state.reshape(state.shape[0], -1).min(axis=1)))
+        return out
+
+    return spread
 
 
 def fp32(value: Any) -> Any:

@@ -10,6 +10,7 @@ from nki_mlir.isa.instructions.base import (
     Evaluation,
     Instruction,
     Run,
+    by_element,
     column,
     elements,
     fp32,
@@ -129,6 +130,7 @@ TENSOR_TENSOR = Instruction(
     ),
     evaluate=_tensor_tensor,
     cycles=_tensor_tensor_cycles,
+    spread=by_element,
 )
 
 
@@ -230,6 +232,7 @@ TENSOR_SCALAR = Instruction(
     ),
     evaluate=_tensor_scalar,
     cycles=elements("data"),
+    spread=by_element,
 )
 
 
@@ -270,6 +273,7 @@ SCALAR_TENSOR_TENSOR = Instruction(
     ),
     evaluate=_scalar_tensor_tensor,
     cycles=elements("data", factor=2),
+    spread=by_element,
 )
 
 
@@ -298,4 +302,5 @@ RECIPROCAL = Instruction(
     ),
     evaluate=_reciprocal,
     cycles=elements("data", factor=8),
+    spread=by_element,
 )

@@ -1,17 +1,17 @@
 """The Tensor engine's matmul, and transposes on the Tensor and Vector engines."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 from nki_mlir.diagnostics import NkiError
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import Engine, MatmultPerfMode, MemorySpace
-from nki_mlir.isa.instructions.base import MINIMUM_CYCLES, Array, Evaluation, Instruction, Run, fp32, free_of
+from nki_mlir.isa.instructions.base import MINIMUM_CYCLES, Array, Evaluation, Instruction, Run, Spread, fp32, free_of
 from nki_mlir.isa.lazy import numpy as np
 from nki_mlir.isa.numerics import writer
 from nki_mlir.isa.operands import Operand, Operands
 from nki_mlir.isa.rules import (
-    DtypeIn,
     InOnePsumBank,
     Limit,
     Rule,
@@ -22,6 +22,7 @@ from nki_mlir.isa.rules import (
     limit_at,
     on_chip,
 )
+from nki_mlir.isa.rules.base import any_of
 from nki_mlir.isa.target import CAYMAN, CORE_V4, SUNDA, Target
 
 FP8 = frozenset({Dtype.F8E4, Dtype.F8E5, Dtype.F8E3})
@@ -88,6 +89,31 @@ class TileSize(Rule):
         if operand.free <= limit:
             return None
         return f"{self.role} has {operand.free} elements a partition, at most {limit} allowed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputDtype(Rule):
+    """What the Tensor engine multiplies. Transpose mode only moves data, of any type; before gen3 it multiplies too."""
+
+    ID = "X-MMDT"
+    source: str = "NKI ISA reference, §2.3 (nc_matmul, nc_transpose)"
+
+    @property
+    def statement(self) -> str:
+        return (
+            f"stationary and moving must be of type {any_of(sorted(INPUTS))}, from gen4 on also f8e4m3fn; with "
+            "is_transpose from gen3 on any type"
+        )
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        if operands.parameters.get("is_transpose") and (target is None or target >= CAYMAN):
+            return None
+        allowed = INPUTS | {Dtype.F8E4M3FN} if target is None or target >= CORE_V4 else INPUTS
+        for role in ("stationary", "moving"):
+            operand = operands.one(role)
+            if operand is not None and operand.dtype not in allowed:
+                return f"{role} is of type {operand.dtype}, it must be {any_of(sorted(allowed))}"
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,23 +237,32 @@ class TilePosition(Rule):
         if target is not None and target <= SUNDA:
             if tuple(size) == (32, 32):
                 return f"tile_size is 32 x 32, which {target} does not have"
-            if place[1] == 96:
+            if 96 in _members(place[1]):
                 return f"tile_position has column 96, which {target} does not have"
         used = {"row": operands.one("stationary"), "column": operands.one("dst")}
         for (axis, operand), extent, start in zip(used.items(), size, place, strict=True):
-            if not isinstance(extent, int) or not isinstance(start, int):
+            for length in _members(extent):
+                if length not in (32, 64, 128):
+                    return f"tile_size has {axis} size {length}, it must be 32, 64 or 128"
+                for at in _members(start):
+                    if at % length or at < 0 or at + length > 128:
+                        return (
+                            f"tile_position has {axis} {at}, it must be a multiple of {length} with the tile inside 128"
+                        )
+                if operand is not None and operand.partitions is not None and operand.partitions > length:
+                    return f"tile_size has {axis} size {length}, the operands need {operand.partitions}"
+            if operand is None or operand.start is None or operand.start_step or not isinstance(start, int):
                 continue
-            if extent not in (32, 64, 128):
-                return f"tile_size has {axis} size {extent}, it must be 32, 64 or 128"
-            if start % extent or start < 0 or start + extent > 128:
-                return f"tile_position has {axis} {start}, it must be a multiple of {extent} with the tile inside 128"
-            if operand is None:
-                continue
-            if operand.partitions is not None and operand.partitions > extent:
-                return f"tile_size has {axis} size {extent}, the operands need {operand.partitions}"
-            if operand.start is not None and operand.start > start and not operand.start_step:
+            if operand.start > start:
                 return f"tile_position has {axis} {start}, the operands start at partition {operand.start}"
         return None
+
+
+def _members(value: Any) -> list[int]:
+    """Returns all values of a parameter, in order; none where they are not known."""
+    if isinstance(value, frozenset):
+        return sorted(cast("frozenset[int]", value))
+    return [value] if isinstance(value, int) else []
 
 
 def _matmul(e: Evaluation) -> Run:
@@ -303,6 +338,30 @@ def _transpose_mode(e: Evaluation) -> Run:
     return run
 
 
+def _matmul_spread(e: Evaluation) -> Spread:
+    """A row of the product depends on a column of stationary, a column on one of moving; what is moved stays apart."""
+    moves = bool(e.is_transpose) and e.target >= CAYMAN
+
+    def spread(states: Mapping[str, Array], out: Array) -> Array | None:
+        rows, columns = out.shape[0], out.size // out.shape[0]
+        found = out.reshape(rows, columns)
+        for role, state in states.items():
+            flat = state.reshape(state.shape[0], -1)
+            if role == "dst":
+                found = np.minimum(found, state.reshape(found.shape))
+            elif moves and len(states) == 1:
+                found = flat.T if role == "stationary" or rows == flat.shape[1] else flat
+            elif flat.shape[1] != (rows if role == "stationary" else columns):
+                return None
+            elif role == "stationary":
+                found = np.minimum(found, flat.min(axis=0)[:, None])
+            else:
+                found = np.minimum(found, flat.min(axis=0))
+        return found.reshape(out.shape)
+
+    return spread
+
+
 def _matmul_cycles(operands: Operands, target: Target) -> int:
     moving, stationary = operands.one("moving"), operands.one("stationary")
     passes = FP32_PASSES if moving is not None and moving.dtype is Dtype.F32 else 1
@@ -331,12 +390,7 @@ MATMUL = Instruction(
         *on_chip("stationary", "moving", spaces=(MemorySpace.SBUF,)),
         *on_chip("dst", spaces=(MemorySpace.PSUM,), psum=8192),
         *destinations("dst", psum=SMALL),
-        DtypeIn(
-            roles=("stationary", "moving"),
-            dtypes=INPUTS,
-            since_extra=((CORE_V4, frozenset({Dtype.F8E4M3FN})),),
-            id="X-MMDT",
-        ),
+        InputDtype(),
         EqualWidths(),
         SameDtype(roles=("stationary", "moving"), when="is_transpose", since=CAYMAN, id="BIR035"),
         ResultDtype(transpose=False),
@@ -356,6 +410,7 @@ MATMUL = Instruction(
     evaluate=_matmul,
     cycles=_matmul_cycles,
     accumulates=True,
+    spread=_matmul_spread,
 )
 
 
@@ -420,6 +475,10 @@ def _transpose(e: Evaluation) -> Run:
     return run
 
 
+def _transpose_spread(e: Evaluation) -> Spread:
+    return lambda states, out: states["data"].reshape(states["data"].shape[0], -1).T.reshape(out.shape)
+
+
 def _transpose_cycles(operands: Operands, target: Target) -> int:
     data, free = operands.one("data"), free_of(operands, "data")
     if operands.parameters.get("engine") is Engine.PE and data is not None:
@@ -444,6 +503,7 @@ def _transpose_on(name: str, engines: frozenset[Engine], limits: TransposeLimits
         ),
         evaluate=_transpose,
         cycles=_transpose_cycles,
+        spread=_transpose_spread,
     )
 
 

@@ -10,6 +10,7 @@ from nki_mlir.isa.instructions.base import (
     Evaluation,
     Instruction,
     Run,
+    by_element,
     elements,
     fp32,
     free_of,
@@ -112,6 +113,7 @@ TENSOR_COPY = Instruction(
     ),
     evaluate=lambda e: copy_or_cast(e, "src"),
     cycles=elements("src"),
+    spread=by_element,
 )
 
 
@@ -151,6 +153,7 @@ def _dma(
         rules=(*_dma_rules(dst, src), *more),
         evaluate=lambda e: copy_or_cast(e, "src"),
         cycles=_dma_cycles,
+        spread=by_element,
     )
 
 

@@ -1,5 +1,6 @@
 """Reductions: over free dimensions, over partitions, and the two batch-norm statistics instructions."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from nki_mlir.isa.dtypes import Dtype
@@ -10,6 +11,8 @@ from nki_mlir.isa.instructions.base import (
     Evaluation,
     Instruction,
     Run,
+    Spread,
+    by_partition,
     elements,
     fp32,
     free_of,
@@ -70,6 +73,16 @@ def _tensor_reduce(e: Evaluation) -> Run:
     return run
 
 
+def _tensor_reduce_spread(e: Evaluation) -> Spread:
+    count = FREE_AXES[e.axis]
+
+    def spread(states: Mapping[str, Array], out: Array) -> Array:
+        data = states["data"]
+        return data.min(axis=tuple(range(data.ndim - count, data.ndim))).reshape(out.shape)
+
+    return spread
+
+
 def _tensor_reduce_cycles(operands: Operands, target: Target) -> int:
     free = free_of(operands, "data")
     half = operands.parameters.get("op") in (AluOp.ADD, AluOp.MAX) and all(
@@ -99,6 +112,7 @@ TENSOR_REDUCE = Instruction(
     ),
     evaluate=_tensor_reduce,
     cycles=_tensor_reduce_cycles,
+    spread=_tensor_reduce_spread,
 )
 
 PARTITION_REDUCING = frozenset({AluOp.ADD, AluOp.MAX, AluOp.BITWISE_OR, AluOp.BITWISE_AND, AluOp.AVERAGE})
@@ -192,6 +206,7 @@ BN_STATS = Instruction(
     ),
     evaluate=_bn_stats,
     cycles=elements("data"),
+    spread=by_partition,
 )
 
 
@@ -232,4 +247,5 @@ BN_AGGR = Instruction(
     ),
     evaluate=_bn_aggr,
     cycles=_bn_aggr_cycles,
+    spread=by_partition,
 )

@@ -1,10 +1,22 @@
 """Position and selection: iota, affine select, select, predicated copy."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import AluOp, Engine, MemorySpace
-from nki_mlir.isa.instructions.base import Array, Evaluation, Instruction, Run, elements, fp32, gpsimd, like
+from nki_mlir.isa.instructions.base import (
+    Array,
+    Evaluation,
+    Instruction,
+    Run,
+    Spread,
+    by_element,
+    elements,
+    fp32,
+    gpsimd,
+    like,
+)
 from nki_mlir.isa.lazy import numpy as np
 from nki_mlir.isa.numerics import alu, constant, writer
 from nki_mlir.isa.rules import (
@@ -64,14 +76,29 @@ IOTA = Instruction(
 )
 
 
+def _holds(e: Evaluation, dst: Array) -> Array:
+    """Returns the booleans that tell where an affine select takes on_true."""
+    compare = alu(e.cmp_op or AluOp.IS_EQUAL)
+    return (compare(positions(e, dst.shape[0]), np.float32(0)) != 0).reshape(dst.shape)
+
+
 def _affine_select(e: Evaluation) -> Run:
-    compare, write = alu(e.cmp_op or AluOp.IS_EQUAL), writer(e.dtypes["dst"])
+    write = writer(e.dtypes["dst"])
 
     def run(dst: Array, on_true: Array, on_false: Any) -> None:
-        holds = compare(positions(e, dst.shape[0]), np.float32(0)) != 0
-        write(dst, np.where(holds.reshape(dst.shape), fp32(like(dst, on_true)), np.float32(on_false)))
+        write(dst, np.where(_holds(e, dst), fp32(like(dst, on_true)), np.float32(on_false)))
 
     return run
+
+
+def _selected(e: Evaluation) -> Spread:
+    """What on_false replaces does not matter."""
+
+    def spread(states: Mapping[str, Array], out: Array) -> Array:
+        np.copyto(out, like(out, states["on_true"]), where=_holds(e, out))
+        return out
+
+    return spread
 
 
 AFFINE_SELECT = Instruction(
@@ -92,6 +119,7 @@ AFFINE_SELECT = Instruction(
     ),
     evaluate=_affine_select,
     cycles=gpsimd("dst"),
+    spread=_selected,
 )
 
 
@@ -131,6 +159,7 @@ SELECT = Instruction(
     ),
     evaluate=_select,
     cycles=elements("dst", factor=2),
+    spread=by_element,
 )
 
 
@@ -166,4 +195,5 @@ COPY_PREDICATED = Instruction(
     ),
     evaluate=_copy_predicated,
     cycles=elements("dst", factor=2),
+    spread=by_element,
 )

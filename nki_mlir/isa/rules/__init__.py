@@ -48,12 +48,14 @@ from nki_mlir.isa.rules.patterns import (
     StartPartition,
     StepRange,
 )
+from nki_mlir.isa.rules.registers import ComparisonForm, OneElement, RegisterNumber
 
 __all__ = [
     "HBM",
     "Aligned",
     "ArithmeticOnly",
     "BitwiseOnIntegers",
+    "ComparisonForm",
     "ContiguousPartitions",
     "Dimensions",
     "DistinctDestination",
@@ -74,6 +76,7 @@ __all__ = [
     "NotBothPsum",
     "NotInPsumOn",
     "OnEngine",
+    "OneElement",
     "OpAvailable",
     "OpIn",
     "OpNotInPsum",
@@ -87,6 +90,7 @@ __all__ = [
     "PsumAlignment",
     "PsumDtype",
     "ReducedShape",
+    "RegisterNumber",
     "Requires",
     "RoleRule",
     "Rule",

@@ -206,5 +206,8 @@ class ReducedShape(Rule):
         left = prod(data.nums[: len(data.nums) - count])
         if result.free == left:
             return None
-        are = "is" if left == 1 else "are"
-        return f"{self.result} has {result.free} elements a partition, {left} {are} left after reducing {axis}"
+        sizes = " x ".join(map(str, data.nums))
+        return (
+            f"{self.result} has {result.free} elements a partition, reducing {self.data} of {sizes} along axis {axis} "
+            f"leaves {left}"
+        )

@@ -13,9 +13,8 @@ constant: they stay as the attributes `nki.edges` of the module and `nki.file` o
 Sources: KLR reference, §1.3 and §5.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Block, Operation
@@ -23,8 +22,7 @@ from xdsl.ir import Block, Operation
 from nki_mlir.dialects import bir, klr
 from nki_mlir.dialects.attributes import TensorKindAttr
 from nki_mlir.dialects.bir.structure import function
-from nki_mlir.dialects.structure import RegisterOp, StorageOp
-from nki_mlir.isa.enums import BranchCompareOp, TensorKind
+from nki_mlir.isa.enums import TensorKind
 from nki_mlir.transforms.lowering import Conversion, Row, move
 from nki_mlir.transforms.ordered import ordered_region
 
@@ -36,21 +34,6 @@ EDGES, FILE = "nki.edges", "nki.file"
 
 def _names(listed: ArrayAttr[StringAttr] | None) -> list[str]:
     return [] if listed is None else [name.data for name in listed]
-
-
-def _check_kernel(op: klr.KernelOp) -> str | None:
-    bodies = [body for body in op.body.ops if isinstance(body, klr.BodyOp)]
-    cores = [body.core.value.data for body in bodies]
-    if len(set(cores)) < len(cores):
-        twice = next(core for core in cores if cores.count(core) > 1)
-        return f"has two bodies for core {twice}"
-    if bodies:
-        declared = {tensor.sym.data for body in bodies for tensor in _storage(body)}
-        for what, listed in (("inputs", op.inputs), ("outputs", op.outputs)):
-            for name in _names(listed):
-                if name not in declared:
-                    return f"lists '{name}' among its {what}, but no body has a tensor of that name"
-    return None
 
 
 def _kernel(op: klr.KernelOp, conversion: Conversion) -> Sequence[Operation]:
@@ -80,10 +63,6 @@ def _tensor(op: klr.TensorOp, conversion: Conversion) -> Sequence[Operation]:
     return (tensor,)
 
 
-def _storage(body: klr.BodyOp) -> Iterator[klr.TensorOp]:
-    return (op for op in body.body.block.ops if isinstance(op, klr.TensorOp))
-
-
 # Bodies and blocks -----------------------------------------------------------------------------------------------
 
 
@@ -92,49 +71,21 @@ def _branch(block: klr.BlockOp) -> klr.CmpBranchOp | None:
     return last if isinstance(last, klr.CmpBranchOp) else None
 
 
-def _targets(branch: klr.CmpBranchOp) -> list[str]:
-    """Returns the labels that a branch may go to."""
-    if _always(branch):
-        return [branch.true_label.data]
-    return [branch.true_label.data, cast(StringAttr, branch.false_label).data]
-
-
-def _always(branch: klr.CmpBranchOp) -> bool:
-    return branch.comp_op.data is BranchCompareOp.ALWAYS
-
-
 def _check_body(op: klr.BodyOp) -> str | None:
-    labels: set[str] = set()
     buffers: dict[str, bool] = {}
-    blocks: list[klr.BlockOp] = []
     for inner in op.body.block.ops:
         if isinstance(inner, klr.BlockOp):
-            if inner.label.data in labels:
-                return f"has two blocks with the label '{inner.label.data}'"
-            labels.add(inner.label.data)
-            blocks.append(inner)
+            branch = _branch(inner)
+            if inner.no_reorder and branch is not None and not branch.always:
+                label = inner.label.data
+                return f"has a conditional branch in block '{label}', which keeps the order of its instructions"
         elif isinstance(inner, klr.TensorOp):
             buffer = inner.sym.data if inner.address_name is None else inner.address_name.data
             placed = inner.places is not None and inner.mem.on_chip
             if buffer in buffers and not (placed and buffers[buffer]):
                 return f"has a second tensor '{inner.sym.data}' in the buffer '{buffer}', which has no lowering to BIR"
             buffers[buffer] = placed
-        elif not isinstance(inner, StorageOp | RegisterOp):
-            return f"holds '{inner.name}' outside of its blocks"
-    for block in blocks:
-        branch = _branch(block)
-        unknown = [] if branch is None else [label for label in _targets(branch) if label not in labels]
-        if unknown:
-            return f"has no block '{unknown[0]}', to which block '{block.label.data}' branches"
-        if block.no_reorder and branch is not None and not _always(branch):
-            return f"has a conditional branch in block '{block.label.data}', which keeps the order of its instructions"
     return None
-
-
-def _check_branch(op: klr.CmpBranchOp) -> str | None:
-    if isinstance(op.parent_op(), klr.BlockOp) and op.next_op is None:
-        return None
-    return "must be the last statement of a block"
 
 
 def _body(op: klr.BodyOp, conversion: Conversion) -> Sequence[Operation]:
@@ -207,7 +158,7 @@ def _flow(blocks: Sequence[klr.BlockOp]) -> tuple[set[str], set[klr.BlockOp]]:
     entries: dict[str, int] = {}
     for block in blocks:
         branch = _branch(block)
-        for label in [] if branch is None else _targets(branch):
+        for label in [] if branch is None else branch.targets():
             entries[label] = entries.get(label, 0) + 1
     joined: set[klr.BlockOp] = set()
     for before, block in pairwise(blocks):
@@ -215,15 +166,15 @@ def _flow(blocks: Sequence[klr.BlockOp]) -> tuple[set[str], set[klr.BlockOp]]:
         if branch is None:
             straight = label not in entries
         else:
-            straight = _targets(branch) == [label] and entries[label] == 1
+            straight = branch.targets() == [label] and entries[label] == 1
         if straight:
             joined.add(block)
     return set(entries), joined
 
 
 def _cmp_branch(op: klr.CmpBranchOp, conversion: Conversion) -> Sequence[Operation]:
-    targets = [conversion.labels[label] for label in _targets(op)]
-    if _always(op):
+    targets = [conversion.labels[label] for label in op.targets()]
+    if op.always:
         return (bir.UnconditionalBranchOp.create(successors=targets),)
     properties = {k: v for k, v in op.properties.items() if k not in ("true_label", "false_label")}
     return (
@@ -238,9 +189,9 @@ def _never(op: klr.BlockOp, _: Conversion) -> Sequence[Operation]:
 
 
 ROWS = (
-    Row(klr.KernelOp, _kernel, _check_kernel),
+    Row(klr.KernelOp, _kernel),
     Row(klr.BodyOp, _body, _check_body),
     Row(klr.BlockOp, _never),
-    Row(klr.CmpBranchOp, _cmp_branch, _check_branch),
+    Row(klr.CmpBranchOp, _cmp_branch),
     Row(klr.TensorOp, _tensor),
 )

@@ -149,7 +149,7 @@ bir.module @m {
     bir.tensor_reduce abs x outs(%v[0 : 128 | 0 : 1] f32) ins(%y[0 : 128 | 0 : 512] f32)
     // expected-error @+1 {{'bir.tensor_reduce' op axis is xyzwc, it must be x, xy, xyz or xyzw [X-AXIS]}}
     bir.tensor_reduce max xyzwc outs(%v[0 : 128 | 0 : 1] f32) ins(%y[0 : 128 | 0 : 512] f32)
-    // expected-error @+1 {{'bir.tensor_reduce' op dst has 2 elements a partition, 1 is left after reducing x [X-REDUCE]}}
+    // expected-error @+1 {{'bir.tensor_reduce' op dst has 2 elements a partition, reducing data of 512 along axis x leaves 1 [X-REDUCE]}}
     bir.tensor_reduce max x outs(%v[0 : 128 | 0 : 2] f32) ins(%y[0 : 128 | 0 : 512] f32)
     // expected-error @+1 {{'bir.tensor_reduce' op axis is xy, but data has 1 free dimension [X-REDUCE]}}
     bir.tensor_reduce max xy outs(%v[0 : 128 | 0 : 1] f32) ins(%y[0 : 128 | 0 : 512] f32)

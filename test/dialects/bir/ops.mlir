@@ -36,9 +36,9 @@ bir.module @m attributes {arch = #nki.arch<gen4>} {
     // CHECK: %a_1 = bir.tensor "a" kind external_input : !nki.mem<hbm 512x512xf32>
     // GENERIC: "bir.tensor"(
     %a_1 = bir.tensor "a" kind external_input : !nki.mem<hbm 512x512xf32>
-    // CHECK: %o_1 = bir.tensor "o" kind external_output : !nki.mem<hbm 512x512xf32>
+    // CHECK: %o_1 = bir.tensor "p" kind external_output : !nki.mem<hbm 512x512xf32>
     // GENERIC: "bir.tensor"(
-    %o_1 = bir.tensor "o" kind external_output : !nki.mem<hbm 512x512xf32>
+    %o_1 = bir.tensor "p" kind external_output : !nki.mem<hbm 512x512xf32>
     // CHECK: %t_1 = bir.tensor "t" at <0, 0> : !nki.mem<sbuf 128x512xf32>
     // GENERIC: "bir.tensor"(
     %t_1 = bir.tensor "t" at <0, 0> : !nki.mem<sbuf 128x512xf32>
@@ -134,9 +134,9 @@ bir.module @m attributes {arch = #nki.arch<gen4>} {
   // CHECK: bir.func @loops {
   // GENERIC: "bir.func"(
   bir.func @loops {
-    // CHECK: %a_2 = bir.tensor "a" kind external_input : !nki.mem<hbm 1000x512xf32>
+    // CHECK: %a_2 = bir.tensor "c" kind external_input : !nki.mem<hbm 1000x512xf32>
     // GENERIC: "bir.tensor"(
-    %a_2 = bir.tensor "a" kind external_input : !nki.mem<hbm 1000x512xf32>
+    %a_2 = bir.tensor "c" kind external_input : !nki.mem<hbm 1000x512xf32>
     // CHECK: %t_2 = bir.tensor "t" at <0, 0>, <0, 2048> : !nki.mem<sbuf 128x512xf32, blocks 2>
     // GENERIC: "bir.tensor"(
     %t_2 = bir.tensor "t" at <0, 0>, <0, 2048> : !nki.mem<sbuf 128x512xf32, blocks 2>

@@ -9,7 +9,7 @@ klr.kernel @k {
       "test.op"(%t, %s) : (!nki.mem<sbuf 4x8xf32>, !nki.mem<sbuf 4x8xf32>) -> ()
     }
     klr.block "main.1" {
-      %s = klr.tensor "s" : !nki.mem<sbuf 4x8xf32>
+      %s = "test.op"() : () -> !nki.mem<sbuf 4x8xf32>
     }
   }
 }

@@ -84,14 +84,14 @@ klr.kernel @m {
 
 // -----
 
-// expected-error @+1 {{'klr.body' op 'klr.body' expects parent op 'klr.kernel'}}
+// expected-error @+1 {{'klr.body' op expects parent op 'klr.kernel'}}
 klr.body 0 {
 }
 
 // -----
 
 klr.kernel @m {
-  // expected-error @+1 {{'klr.block' op 'klr.block' expects parent op 'klr.body'}}
+  // expected-error @+1 {{'klr.block' op expects parent op 'klr.body'}}
   klr.block "b" {
   }
 }

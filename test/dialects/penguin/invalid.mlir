@@ -132,7 +132,7 @@ penguin.module @m {
 
 // -----
 
-// expected-error @+1 {{'penguin.func' op 'penguin.func' expects parent op 'penguin.module'}}
+// expected-error @+1 {{'penguin.func' op expects parent op 'penguin.module'}}
 penguin.func @f {
 }
 

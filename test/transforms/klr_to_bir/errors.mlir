@@ -11,80 +11,6 @@ klr.kernel @k {
 
 // -----
 
-// expected-error @+1 {{'klr.kernel' op lists 'x' among its inputs, but no body has a tensor of that name}}
-klr.kernel @k attributes {inputs = ["x"]} {
-  klr.body 0 {
-  }
-}
-
-// -----
-
-// expected-error @+1 {{'klr.kernel' op lists 'y' among its outputs, but no body has a tensor of that name}}
-klr.kernel @k attributes {outputs = ["y"]} {
-  klr.body 0 {
-  }
-}
-
-// -----
-
-// expected-error @+1 {{'klr.kernel' op has two bodies for core 1}}
-klr.kernel @k {
-  klr.body 1 {
-  }
-  klr.body 1 {
-  }
-}
-
-// -----
-
-klr.kernel @k {
-  // expected-error @+1 {{'klr.body' op has two blocks with the label 'a'}}
-  klr.body 0 {
-    klr.block "a" {
-    }
-    klr.block "a" {
-    }
-  }
-}
-
-// -----
-
-klr.kernel @k {
-  // expected-error @+1 {{'klr.body' op has no block 'b', to which block 'a' branches}}
-  klr.body 0 {
-    klr.block "a" {
-      klr.cmp_branch always {true_label = "b"}
-    }
-  }
-}
-
-// -----
-
-klr.kernel @k {
-  // expected-error @+1 {{'klr.body' op has no block 'c', to which block 'a' branches}}
-  klr.body 0 {
-    %r = klr.register "r"
-    klr.block "a" {
-      klr.cmp_branch eq_imm ins(left = %r, right = 0 : i32) {true_label = "a", false_label = "c"}
-    }
-  }
-}
-
-// -----
-
-klr.kernel @k {
-  klr.body 0 {
-    %r = klr.register "r"
-    klr.block "a" {
-      // expected-error @+1 {{'klr.cmp_branch' op must be the last statement of a block}}
-      klr.cmp_branch always {true_label = "a"}
-      klr.register_move outs(%r) ins(0 : i32)
-    }
-  }
-}
-
-// -----
-
 klr.kernel @k {
   // expected-error @+1 {{'klr.body' op has a conditional branch in block 'a', which keeps the order of its instructions}}
   klr.body 0 {
@@ -92,16 +18,6 @@ klr.kernel @k {
     klr.block "a" no_reorder {
       klr.cmp_branch eq_imm ins(left = %r, right = 0 : i32) {true_label = "a", false_label = "a"}
     }
-  }
-}
-
-// -----
-
-klr.kernel @k {
-  // expected-error @+1 {{'klr.body' op holds 'klr.register_move' outside of its blocks}}
-  klr.body 0 {
-    %r = klr.register "r"
-    klr.register_move outs(%r) ins(0 : i32)
   }
 }
 

@@ -4,17 +4,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.ir import Attribute, Block, Region
 
 from nki_mlir.dialects import get_all_dialects
 from nki_mlir.dialects.access import Access, AccessFields, Pair
 from nki_mlir.dialects.attributes import (
+    REG,
     AccumulateCommandAttr,
     ActivationFunctionAttr,
     AluOpAttr,
     ArchAttr,
     AxisListAttr,
+    BranchCompareOpAttr,
     DgeTypeAttr,
     EngineAttr,
     ExprAttr,
@@ -25,8 +27,9 @@ from nki_mlir.dialects.attributes import (
     PatternAttr,
     PatternFields,
     PerfModeAttr,
+    RegisterAttr,
 )
-from nki_mlir.dialects.bir import FuncOp, ModuleOp, TensorOp
+from nki_mlir.dialects.bir import FuncOp, ModuleOp, RegisterOp, ReturnOp, TensorOp
 from nki_mlir.dialects.instruction import Given, InstructionOp, build
 from nki_mlir.dialects.operands import rule_operands
 from nki_mlir.isa.dtypes import Dtype
@@ -35,6 +38,7 @@ from nki_mlir.isa.enums import (
     ActivationFunction,
     AluOp,
     AxisList,
+    BranchCompareOp,
     DgeType,
     Engine,
     MatmultPerfMode,
@@ -52,6 +56,7 @@ ATTRIBUTES: dict[type, Any] = {
     ActivationFunction: ActivationFunctionAttr,
     AccumulateCommand: AccumulateCommandAttr,
     AxisList: AxisListAttr,
+    BranchCompareOp: BranchCompareOpAttr,
     DgeType: DgeTypeAttr,
     Engine: EngineAttr,
     MatmultPerfMode: PerfModeAttr,
@@ -105,11 +110,19 @@ class Number(NamedTuple):
     dtype: Dtype = F32
 
 
+class Register(NamedTuple):
+    """An operand that is a register."""
+
+
+Held = Tile | Number | Register
+KINDS = {Tile: "storage", Number: "number", Register: "register"}
+
+
 @dataclass(frozen=True)
 class Case:
     """One instruction: operands by role, parameters by name; `make(p, f)` is the same with other sizes."""
 
-    roles: Mapping[str, Tile | Number]
+    roles: Mapping[str, Held]
     parameters: Mapping[str, Any] = field(default_factory=dict)
     make: Callable[[int, int], "Case"] | None = None
 
@@ -119,7 +132,7 @@ class Case:
         assert isinstance(operand, Tile)
         return replace(self, roles={**self.roles, role: operand._replace(**changes)})
 
-    def give(self, role: str, operand: Tile | Number) -> "Case":
+    def give(self, role: str, operand: Held) -> "Case":
         """Gives a role another operand."""
         return replace(self, roles={**self.roles, role: operand})
 
@@ -147,11 +160,13 @@ class Case:
 
     def integers(self, **parameters: Any) -> "Case":
         """All operands 32-bit integers."""
-        roles = {
-            role: operand._replace(dtype=I32) if isinstance(operand, Tile) else Number(int(operand.value), I32)
-            for role, operand in self.roles.items()
-        }
-        return replace(self, roles=roles).set(**parameters)
+
+        def exact(operand: Held) -> Held:
+            if isinstance(operand, Tile):
+                return operand._replace(dtype=I32)
+            return Number(int(operand.value), I32) if isinstance(operand, Number) else operand
+
+        return replace(self, roles={role: exact(held) for role, held in self.roles.items()}).set(**parameters)
 
 
 def _row(f: int) -> tuple[tuple[int, int], ...]:
@@ -258,6 +273,21 @@ EXAMPLES: dict[str, tuple[Maker, ...]] = {
     ),
     "transpose": (lambda p, f: Case({"dst": tile(f, p), "data": tile(p, f)}),),
     "stream_transpose": (lambda p, f: Case({"dst": tile(f, p), "data": tile(p, f)}),),
+    "register_move": (
+        lambda p, f: Case({"dst": Register(), "src": Number(7, I32)}),
+        lambda p, f: Case({"dst": Register(), "src": Register()}),
+    ),
+    "register_alu": (
+        lambda p, f: Case({"dst": Register(), "src": Register(), "operand": Number(7, I32)}, {"op": AluOp.ADD}),
+        lambda p, f: Case({"dst": Register(), "src": Register(), "operand": Register()}, {"op": AluOp.ADD}),
+    ),
+    "register_load": (lambda p, f: Case({"dst": Register(), "src": tile(1, 1, dtype=I32)}),),
+    "register_store": (lambda p, f: Case({"dst": tile(1, 1, dtype=I32), "src": Register()}),),
+    "compare_and_branch": (
+        lambda p, f: Case({"left": Register(), "right": Number(7, I32)}, {"comp_op": BranchCompareOp.LT_IMM}),
+        lambda p, f: Case({"left": Register(), "right": Register()}, {"comp_op": BranchCompareOp.LT_REG}),
+        lambda p, f: Case({}, {"comp_op": BranchCompareOp.ALWAYS}),
+    ),
 }
 
 
@@ -291,7 +321,7 @@ def expressible(cls: type[InstructionOp], case: Case, extra: Mapping[str, Attrib
     roles = {role.name: role for role in cls.ROLES}
     defined = cls.get_irdl_definition().properties
     for name, operand in case.roles.items():
-        if name not in roles or ("number" if isinstance(operand, Number) else "storage") not in roles[name].kinds:
+        if name not in roles or KINDS[type(operand)] not in roles[name].kinds:
             return False
     if any(not role.optional and not role.variadic and name not in case.roles for name, role in roles.items()):
         return False
@@ -310,6 +340,11 @@ def op_of(
         if isinstance(operand, Number):
             roles[name] = Given(Immediate.of(operand.value, operand.dtype))
             continue
+        if isinstance(operand, Register):
+            register = RegisterOp.create(result_types=[REG], properties={"name": _string(name)})
+            inside.append(register)
+            roles[name] = Given(RegisterAttr(), register.results[0])
+            continue
         storage = TensorOp.create(result_types=[operand.storage()], properties={"name": _string(name)})
         storage.place([operand.place])
         inside.append(storage)
@@ -321,25 +356,29 @@ def op_of(
             roles[name] = Given(ExprAttr(ExprFields(values, isinstance(value, tuple))))
         else:
             properties[name] = attribute(value)
-    op = build(cls, roles, properties)
-    _module([*inside, op], target)
+    op = build(cls, roles, properties | TARGETS_OF_BRANCHES.get(cls.name, {}))
+    func = _function([*inside, op], target)
+    op.successors = [func.body.blocks[1]] * len(cls.get_irdl_definition().successors)
     return op
 
 
-def _string(text: str) -> Any:
-    from xdsl.dialects.builtin import StringAttr
+TARGETS_OF_BRANCHES = {"klr.cmp_branch": {"true_label": StringAttr("a"), "false_label": StringAttr("b")}}
+"""What branches have beside operands and parameters."""
 
+
+def _string(text: str) -> StringAttr:
     return StringAttr(text)
 
 
-def _module(ops: list[Any], target: Target | None) -> ModuleOp:
-    from xdsl.ir import Block, Region
-
-    func = FuncOp.create(properties={"sym_name": _string("f")}, regions=[Region(Block(ops))])
-    properties = {"sym_name": _string("m")}
+def _function(ops: list[Any], target: Target | None) -> FuncOp:
+    """A function of a module; its second block is where branches go."""
+    body = Region([Block(ops), Block([ReturnOp.create()])])
+    func = FuncOp.create(properties={"sym_name": _string("f")}, regions=[body])
+    properties: dict[str, Attribute] = {"sym_name": _string("m")}
     if target is not None:
         properties["arch"] = ArchAttr(target)
-    return ModuleOp.create(properties=properties, regions=[Region(Block([func]))])
+    ModuleOp.create(properties=properties, regions=[Region(Block([func]))])
+    return func
 
 
 def violated(isa: Instruction, op: InstructionOp, target: Target | None) -> list[Rule]:

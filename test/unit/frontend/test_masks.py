@@ -132,7 +132,8 @@ def test_unequal_is_a_decision() -> None:
     assert as_mask(i != 0) is True
     with pytest.raises(NKISyntaxError) as caught:
         as_mask(arange(4)[:, None] != 2)
-    assert str(caught.value) == "'not equal' mask is not supported [mask_not_equal_not_supported]"
+    expected = "'not equal' mask is not supported; run the instruction once with '<' and once with '>'"
+    assert str(caught.value) == f"{expected} [mask_not_equal_not_supported]"
 
 
 def test_invalid_masks() -> None:

@@ -321,7 +321,8 @@ def test_negation() -> None:
     i, _ = index(0, 4)
     with pytest.raises(NKIValueError) as caught:
         ~((i > 0) & (i < 2))
-    assert str(caught.value) == "'logical or' is not supported for the `mask` [logic_or_not_supported]"
+    expected = "'logical or' is not supported for the `mask`; run the instruction once for each of its parts"
+    assert str(caught.value) == f"{expected} [logic_or_not_supported]"
 
 
 def test_alternatives_decide_loops_and_refuse_grids() -> None:

@@ -360,7 +360,7 @@ def test_documented_slice() -> None:
     assert sbuf(128, 64).view(U8).shape == (128, 256)
     again = sbuf(128, 256, dtype=I32).ap([[512, 128], [1, 512]], dtype=BF16)
     assert again.get_pattern() == [[512, 128], [1, 512]]
-    assert (again.dtype, again.shape) == (BF16, (128, 512))
+    assert (again.element, again.shape) == (BF16, (128, 512))
 
 
 def test_slice_method() -> None:
@@ -510,7 +510,7 @@ def test_rearrange() -> None:
 def test_reinterpret() -> None:
     view = sbuf(128, 8, 6)[:, 2:4, 2:6]
     bytes_ = view.view(U8)
-    assert (bytes_.shape, bytes_.dtype, bytes_.row) == ((128, 2, 16), U8, 192)
+    assert (bytes_.shape, bytes_.element, bytes_.row) == ((128, 2, 16), U8, 192)
     assert bytes_.layout == ((PARTITION, 1), (FREE, 24), (FREE, 1))
     assert bytes_.offset == 56
     assert bytes_.view(F32).layout == view.layout
@@ -519,7 +519,7 @@ def test_reinterpret() -> None:
     symbolic = sbuf(128, 8)[:, 4 * i : 4 * i + 4].view(BF16)
     assert [evaluate(symbolic.offsets[2], {var: k}) for k in (0, 1)] == [0, 8]
     assert hbm(4, 1).view(U8).shape == (4, 4)
-    assert hbm(4, 6).view(I32).dtype is I32
+    assert hbm(4, 6).view(I32).element is I32
     for bad in (hbm(4, 6, dtype=U8), hbm(4, 8, dtype=U8)[:, 1:5], hbm(4, 10, dtype=U8)[:, 0:8]):
         with pytest.raises(NKIValueError, match="h of 1-byte elements has no whole 4-byte elements there"):
             bad.view(F32)

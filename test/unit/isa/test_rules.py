@@ -11,6 +11,7 @@ from nki_mlir.isa.enums import (
     ActivationFunction,
     AluOp,
     AxisList,
+    BranchCompareOp,
     DgeType,
     Engine,
     MatmultPerfMode,
@@ -21,6 +22,7 @@ from nki_mlir.isa.instructions.activation import BiasOfReciprocal, ImmediateBias
 from nki_mlir.isa.instructions.matmul import (
     DoubleRow,
     EqualWidths,
+    InputDtype,
     MatmulShape,
     ResultDtype,
     TilePosition,
@@ -533,13 +535,13 @@ PARAMETERS: list[Row] = [
         rules.ReducedShape(result="y", data="x"),
         {"x": at(nums=(2, 4), steps=(4, 1)), "y": at(free=2), "axis": AxisList.X},
         {"x": at(nums=(2, 4), steps=(4, 1)), "y": at(free=1), "axis": AxisList.X},
-        "y has 1 elements a partition, 2 are left after reducing x",
+        "y has 1 elements a partition, reducing x of 2 x 4 along axis x leaves 2",
     ),
     (
         rules.ReducedShape(result="y", data="x"),
         {"x": at(), "y": at(free=1), "axis": AxisList.X},
         {"x": at(), "y": at(free=2), "axis": AxisList.X},
-        "y has 2 elements a partition, 1 is left after reducing x",
+        "y has 2 elements a partition, reducing x of 8 along axis x leaves 1",
     ),
     (
         rules.OpIn(parameters=("op",), ops=frozenset({AluOp.MAX}), kind="the greatest"),
@@ -615,6 +617,18 @@ MATMUL: list[Row] = [
         product(n=16, dst=at(space=PSUM, dtype=BF16)),
         product(n=16),
         "moving has 16 elements a partition, at most 8 allowed",
+    ),
+    (
+        InputDtype(),
+        product(is_transpose=True, stationary=at(dtype=I32), moving=at(dtype=I32)),
+        product(stationary=at(dtype=I32), moving=at(dtype=I32)),
+        "stationary is of type i32, it must be bf16, f16, f32, f32r, f8e3, f8e4, f8e4m3fn, f8e5, i8 or u8",
+    ),
+    (
+        InputDtype(),
+        product(moving=at(dtype=Dtype.U8)),
+        product(moving=at(dtype=Dtype.U16)),
+        "moving is of type u16, it must be bf16, f16, f32, f32r, f8e3, f8e4, f8e4m3fn, f8e5, i8 or u8",
     ),
     (
         EqualWidths(),
@@ -803,6 +817,18 @@ GATES: list[Gate] = [
         "x has 16 elements a partition, at most 8 allowed",
     ),
     (
+        InputDtype(),
+        product(is_transpose=True, moving=at(dtype=I32)),
+        SUNDA,
+        "moving is of type i32, it must be bf16, f16, f32, f32r, f8e3, f8e4, f8e5, i8 or u8",
+    ),
+    (
+        InputDtype(),
+        product(stationary=at(dtype=Dtype.F8E4M3FN)),
+        CAYMAN,
+        "stationary is of type f8e4m3fn, it must be bf16, f16, f32, f32r, f8e3, f8e4, f8e5, i8 or u8",
+    ),
+    (
         ResultDtype(transpose=False),
         product(dst=at(space=PSUM, dtype=BF16)),
         CAYMAN,
@@ -822,7 +848,59 @@ GATES: list[Gate] = [
     ),
 ]
 
-TABLE = MEMORY + SHAPE + DTYPES + PARAMETERS + MATMUL
+REGISTER = at(space=MemorySpace.REG, dtype=I32)
+REGISTERS: list[Row] = [
+    (
+        rules.OneElement(roles=x),
+        {"x": at(partitions=1, free=1)},
+        {"x": at(partitions=2, free=1)},
+        "x accesses 2 elements, a register holds one",
+    ),
+    (
+        rules.RegisterNumber(role="x"),
+        {"x": number(2**32 - 1, Dtype.I64)},
+        {"x": number(2**32, Dtype.I64)},
+        "x is 4294967296, registers hold 32 bits",
+    ),
+    (
+        rules.RegisterNumber(role="x"),
+        {"x": number(-(2**31), Dtype.I64)},
+        {"x": number(-(2**31) - 1, Dtype.I64)},
+        "x is -2147483649, registers hold 32 bits",
+    ),
+    (
+        rules.RegisterNumber(role="x"),
+        {"x": number(1.0)},
+        {"x": number(1.5)},
+        "x is 1.5, registers hold integers",
+    ),
+    (
+        rules.ComparisonForm(parameter="op", left="x", right="y"),
+        {"x": REGISTER, "y": REGISTER, "op": BranchCompareOp.EQ_REG},
+        {"x": REGISTER, "y": number(1, I32), "op": BranchCompareOp.EQ_REG},
+        "y is a number, op eq_reg needs a register",
+    ),
+    (
+        rules.ComparisonForm(parameter="op", left="x", right="y"),
+        {"x": REGISTER, "y": number(1, I32), "op": BranchCompareOp.EQ_IMM},
+        {"x": REGISTER, "y": REGISTER, "op": BranchCompareOp.EQ_IMM},
+        "y is a register, op eq_imm needs a number",
+    ),
+    (
+        rules.ComparisonForm(parameter="op", left="x", right="y"),
+        {"op": BranchCompareOp.ALWAYS},
+        {"y": number(1, I32), "op": BranchCompareOp.ALWAYS},
+        "y is given, op always takes none",
+    ),
+    (
+        rules.ComparisonForm(parameter="op", left="x", right="y"),
+        {"x": REGISTER, "y": REGISTER, "op": BranchCompareOp.UNSUPPORTED},
+        {"x": REGISTER, "y": REGISTER, "op": BranchCompareOp.ALWAYS},
+        "x is given, op always takes none",
+    ),
+]
+
+TABLE = MEMORY + SHAPE + DTYPES + PARAMETERS + MATMUL + REGISTERS
 
 
 @pytest.mark.parametrize("rule, allowed, forbidden, message", TABLE)

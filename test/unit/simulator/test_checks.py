@@ -23,12 +23,12 @@ HBM = "[0 : 8*4, 8] f32"
 DATA = np.arange(32, dtype=np.float32).reshape(4, 8)
 
 
-def load(target: str = "t", access: str = WHOLE, source: str = HBM) -> str:
-    return f'bir.load "load" outs(%{target}{access}) ins(%a{source})'
+def load(target: str = "t", access: str = WHOLE, source: str = HBM, name: str = "load") -> str:
+    return f'bir.load "{name}" outs(%{target}{access}) ins(%a{source})'
 
 
-def save(source: str = "t", access: str = WHOLE, target: str = HBM) -> str:
-    return f'bir.save "save" outs(%y{target}) ins(%{source}{access})'
+def save(source: str = "t", access: str = WHOLE, target: str = HBM, name: str = "save") -> str:
+    return f'bir.save "{name}" outs(%y{target}) ins(%{source}{access})'
 
 
 def lines(*parts: str) -> str:
@@ -122,7 +122,7 @@ def test_storage_of_a_loop_begins_anew_in_every_iteration() -> None:
         " partition 0",
         7,
     )
-    assert error.__notes__ == ["in the iteration %i = 1"]
+    assert error.__notes__ == ["in the iteration %i = 1", "what is computed from them reaches output 'y'"]
     outside = lines(A, Y, T, "bir.loop %i = 0 to 2 step 1 affine {", load() + " when(-1*%i ge 0)", save(), "}")
     assert np.array_equal(run(outside, inputs={"a": DATA}).outputs["y"], DATA)
 
@@ -160,6 +160,106 @@ def test_accumulating_needs_something_to_add_to() -> None:
         {},
     )
     assert run(body("0")).outputs["y"].tolist() == [[4.0] * 8] * 4
+
+
+# Undefined elements -----------------------------------------------------------------------------------------------
+
+PART = load(access="[0 : 3 | 0 : 8] f32", source="[0 : 8*3, 8] f32")
+"""Loads three of the four partitions."""
+DOUBLE = f'bir.tensor_tensor add on dve "double" outs(%u{WHOLE}) ins(%t{WHOLE}, %t{WHOLE})'
+READ = (
+    "'bir.tensor_tensor' op \"double\": data1 reads 8 of 32 elements of 't' that were never written, the first is"
+    " element 0 of partition 3"
+)
+"""What is wrong with DOUBLE after PART."""
+
+
+def part_of_y(source: str) -> str:
+    return save(source, "[0 : 3 | 0 : 8] f32", "[0 : 8*3, 8] f32")
+
+
+def test_undefined_elements_may_be_computed_on():
+    """A ragged tile: computed whole, stored in part."""
+    body = lines(A, Y, T, U, PART, DOUBLE, part_of_y("u"))
+    with pytest.raises(NkiError, match=r"^output 'y' was written only in part: 8 of 32 elements"):
+        run(body, inputs={"a": DATA})
+    rest = save("u", "[0 : 1 | 0 : 8] f32", "[24 : 8*1, 8] f32", "rest")
+    found = run(lines(body, rest), inputs={"a": DATA}).outputs["y"]
+    assert np.array_equal(found, 2 * DATA[[0, 1, 2, 0]])
+
+
+def test_undefined_elements_must_not_reach_an_output():
+    """The error is that of the first read, however far away the output is."""
+    hbm = '%h = bir.tensor "h" : !nki.mem<hbm 4x8xf32>'
+    out, back = f'bir.save "out" outs(%h{HBM}) ins(%u{WHOLE})', f'bir.load "in" outs(%t{WHOLE}) ins(%h{HBM})'
+    for rest in (save("u"), lines(out, back, save("t"))):
+        error = fails(lines(A, Y, T, U, hbm, PART, DOUBLE, rest), READ, 8)
+        assert error.__notes__ == ["what is computed from them reaches output 'y'"]
+
+
+def test_undefined_elements_must_not_reach_an_input_that_is_written():
+    body = lines(A, Y, T, U, PART, DOUBLE, save("u", name="back").replace("%y", "%a"), part_of_y("u"))
+    last = "bir.save outs(%y[24 : 8*1, 8] f32) ins(%t[0 : 1 | 0 : 8] f32)"
+    error = fails(lines(body, last), READ, 7)
+    assert error.__notes__ == ["what is computed from them reaches input 'a', which the program writes"]
+
+
+def test_defined_elements_replace_undefined_ones():
+    body = lines(A, Y, T, U, PART, DOUBLE, load(name="whole"), DOUBLE.replace('"double"', ""), save("u"))
+    assert np.array_equal(run(body, inputs={"a": DATA}).outputs["y"], 2 * DATA)
+
+
+def test_undefined_elements_in_a_loop():
+    """The views move with the loop; each iteration leaves a partition more undefined."""
+    loop = "bir.loop %i = 0 to 4 step 1 affine {"
+    row = (
+        'bir.tensor_tensor add on dve "row" outs(%u[0 : 4 | 2*%i : 2] f32)'
+        " ins(%t[0 : 4 | 2*%i : 2] f32, %t[0 : 4 | 2*%i : 2] f32)"
+    )
+    body = lines(A, Y, T, U, PART, loop, row, "}")
+    error = fails(
+        lines(body, save("u")),
+        "'bir.tensor_tensor' op \"row\": data1 reads 2 of 8 elements of 't' that were never written, the first is"
+        " element 0 of partition 3",
+        8,
+    )
+    assert error.__notes__ == ["in the iteration %i = 0", "what is computed from them reaches output 'y'"]
+    whole = lines(body, load("u", "[3 : 1 | 0 : 8] f32", "[0 : 8*1, 8] f32", "rest"), save("u"))
+    assert np.array_equal(run(whole, inputs={"a": DATA}).outputs["y"], np.concatenate([2 * DATA[:3], DATA[:1]]))
+
+
+def test_a_product_of_undefined_elements():
+    """Undefined columns of the stationary operand are rows of the product; all of a partition is all of it."""
+    product = '%p = bir.tensor "p" at <0, 0> : !nki.mem<psum 4x8xf32>'
+
+    def body(flag: str, loaded: str) -> str:
+        multiply = f'bir.matmult "mm" outs(%p{WHOLE}) ins(%t[0 : 4 | 0 : 4] f32, %u{WHOLE}) {flag}'
+        again = multiply.replace('"mm"', '"again"')
+        return lines(A, Y, T, U, product, loaded, load("u", name="moving"), multiply, again, part_of_y("p"))
+
+    columns = load(access="[0 : 4 | 0 : 3] f32", source="[0 : 8*4, 3] f32")
+    rest = "bir.save outs(%y[24 : 8*1, 8] f32) ins(%p[0 : 1 | 0 : 8] f32)"
+    for flag in ("", "params(accumulate = 0)"):
+        found = run(lines(body(flag, columns), rest), inputs={"a": DATA}).outputs["y"]
+        expected = DATA[:, :3].T @ DATA * (1 if flag else 2)
+        assert np.array_equal(found, np.concatenate([expected, expected[:1]]))
+    for flag, loaded, line in (("", PART, 9), ("", columns, 9)):
+        with pytest.raises(NkiError, match=r'^.bir.matmult. op "mm": stationary reads 4 of 16 elements') as caught:
+            run(lines(body(flag, loaded), save("p", name="rest")), inputs={"a": DATA})
+        assert isinstance(caught.value.location, Location)
+        assert caught.value.location.line == line
+
+
+def test_instructions_that_mix_elements_fail_at_once():
+    """Nothing of the result is stored, and yet it is an error."""
+    row = '%r = bir.tensor "r" at <0, 128> : !nki.mem<sbuf 1x8xf32>'
+    reduce = f'bir.tensor_reduce add c on pool "mix" outs(%r[0 : 1 | 0 : 8] f32) ins(%t{WHOLE})'
+    fails(
+        lines(A, Y, T, row, PART, reduce),
+        "'bir.tensor_reduce' op \"mix\": data reads 8 of 32 elements of 't' that were never written, the first is"
+        " element 0 of partition 3",
+        7,
+    )
 
 
 # Outputs ----------------------------------------------------------------------------------------------------------
@@ -222,7 +322,7 @@ def test_a_register_leads_out_of_bounds(poison: bool) -> None:
         move = f'bir.register_move "move" outs(%r) ins({value} : i32)'
         return lines(
             A, Y, '%r = bir.register "r"', T, move, load(access="[0 : 4 | 0 : 4] f32", source="[4*%r : 8*4, 4] f32"),
-            load(access="[0 : 4 | 4 : 4] f32", source="[0 : 8*4, 4] f32"), save(),
+            load(access="[0 : 4 | 4 : 4] f32", source="[0 : 8*4, 4] f32", name="rest"), save(),
         )  # fmt: skip
 
     got = run(body(1), inputs={"a": DATA}, poison=poison).outputs["y"]
@@ -377,15 +477,6 @@ def test_transpose_mode_without_an_identity() -> None:
     assert error.rule == "BIR035"
 
 
-def test_inputs_on_chip_are_refused() -> None:
-    fails(
-        '%t = bir.tensor "t" kind external_input : !nki.mem<sbuf 4x8xf32>',
-        "'t' of kind external_input is in sbuf, inputs and outputs are in hbm",
-        2,
-        {},
-    )
-
-
 def test_programs_that_do_not_end() -> None:
     body = lines(
         '%r = bir.register "r"',
@@ -394,6 +485,39 @@ def test_programs_that_do_not_end() -> None:
     )
     message = "'bir.do_while' op: the program takes more than 1000 iterations of loops and branches [max-iterations]"
     fails(body, message, 4, {}, most_iterations=1000)
+
+
+def test_by_default_what_may_not_end_is_counted_by_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the second time on; a loop inside counts its iterations and their steps, each time that it begins."""
+    monkeypatch.setattr("nki_mlir.simulator.program.MOST_REPEATED", 1000)
+    message = "the program takes more than 1000 steps in loops and branches that may not end [max-iterations]"
+    one = lines('%r = bir.register "r"', "bir.register_move outs(%r) ins({} : i32)", "bir.do_while %r {{ {} }}")
+    down = "bir.register_alu subtract outs(%r) ins(%r, 1 : i32)"
+    for inside, most, op in (
+        # An iteration is a step, and so is each op in it.
+        (down, 1 + 1000 // 2, "do_while"),
+        (f"bir.loop %i = 0 to 0 affine {{ {down} }} {down}", 1 + 1000 // 3, "do_while"),
+        (f'bir.loop %i = 0 to 7 affine {{ %q = bir.register "q" }} {down}', 1 + 1000 // (3 + 7 * 2), "loop"),
+    ):
+        run(one.format(most, inside))
+        fails(one.format(most + 1, inside), f"'bir.{op}' op: {message}", 4, {})
+        run(one.format(most + 1, inside), most_iterations=10_000)
+    once = f'bir.loop %i = 0 to 5000 affine {{ %q = bir.register "q" }} {down}'
+    run(one.format(1, once))
+    blocks = lines(
+        '%r = bir.register "r"',
+        "bir.register_move outs(%r) ins(COUNT : i32)",
+        "bir.unconditional_branch ^a",
+        "^a:",
+        down,
+        "bir.compare_and_branch gt_imm ins(%r, 0 : i32) [^a, ^b]",
+        "^b:",
+        nested(5000),
+        "bir.return",
+    )
+    # The jump to ^a and the first run of ^a are none; each further run is one iteration with one op.
+    run(blocks.replace("COUNT", "501"))
+    fails(blocks.replace("COUNT", "502"), f"'bir.compare_and_branch' op: {message}", 7, {})
 
 
 def nested(*counts: int) -> str:

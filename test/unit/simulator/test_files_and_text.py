@@ -38,6 +38,35 @@ def test_every_dtype_goes_through_a_file(dtype: Dtype, shape: tuple[int, ...]) -
     assert plain.shape == shape
 
 
+@pytest.mark.parametrize("dtype", Dtype)
+def test_every_dtype_as_numpy_saves_it(dtype: Dtype) -> None:
+    made = made_input("random:4", "x", (2, 5), dtype)
+    assert made is not None
+    stream = io.BytesIO()
+    np.save(stream, made)
+    again = read_npy(stream.getvalue(), (2, 5), dtype, "x.npy")
+    assert again.dtype == dtype.numpy
+    assert again.tobytes() == made.tobytes()
+
+
+def test_truth_values_are_u8() -> None:
+    stream = io.BytesIO()
+    np.save(stream, np.array([True, False, True]))
+    again = read_npy(stream.getvalue(), (3,), Dtype.U8, "x.npy")
+    assert again.dtype == np.uint8
+    assert again.tolist() == [1, 0, 1]
+    with pytest.raises(NkiError, match=r"^'x.npy' holds bool\[3\], expected int8\[3\]$"):
+        read_npy(stream.getvalue(), (3,), Dtype.I8, "x.npy")
+
+
+def test_what_only_numpy_calls_f1() -> None:
+    stream = io.BytesIO()
+    np.save(stream, np.ones(3, ml_dtypes.float8_e5m2))
+    for dtype in (Dtype.F8E4, Dtype.U8, Dtype.F32):
+        with pytest.raises(NkiError, match=r"^'x.npy' holds float8_e5m2\[3\], expected "):
+            read_npy(stream.getvalue(), (3,), dtype, "x.npy")
+
+
 def test_files_of_numpy_itself() -> None:
     bf16 = np.array([1.5, -2.0], ml_dtypes.bfloat16)
     stream = io.BytesIO()

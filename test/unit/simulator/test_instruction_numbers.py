@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import ActivationFunction, AluOp
-from nki_mlir.isa.instructions import INSTRUCTIONS
+from nki_mlir.isa.instructions import INSTRUCTIONS, Instruction, registers
 
 some = settings(max_examples=4, deadline=None)
 seeds = st.integers(0, 2**16)
@@ -36,8 +36,10 @@ partition_counts = st.sampled_from([1, 3, 8])
 
 
 def test_no_instruction_is_forgotten() -> None:
-    tested = {name for name in INSTRUCTIONS if any(f"bir.{op}" in _SOURCE for op in _OPS[name])}
-    assert tested == set(INSTRUCTIONS)
+    """Those on registers are in test_control_flow.py."""
+    on_registers = {isa.name for isa in vars(registers).values() if isinstance(isa, Instruction)}
+    tested = {name for name in _OPS if any(f"bir.{op}" in _SOURCE for op in _OPS[name])}
+    assert tested == set(INSTRUCTIONS) - on_registers
 
 
 _OPS = {
@@ -453,7 +455,8 @@ def test_activation(func: str, data: Any, source: Dtype, bias: Dtype, partitions
             argument = f32(scaled + number(b.values[p, 0]))
             if func == "sin" and abs(argument) > math.pi:
                 argument = math.nan  # beyond its interval the function is this project's choice
-            wanted[p, out.columns[k]] = ACTIVATIONS[func](argument)
+            result = ACTIVATIONS[func](argument)
+            wanted[p, out.columns[k]] = rounded(result, target) if abs(result) > 65504 else result
     unit = {Dtype.F32: 2e-6, Dtype.BF16: 2.0**-8, Dtype.F16: 2.0**-10}[target]
     known = ~np.isnan(wanted) | (func != "sin")
     np.testing.assert_allclose(got.astype(np.float64)[known], wanted[known], rtol=unit, atol=1e-6)

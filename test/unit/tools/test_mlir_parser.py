@@ -11,8 +11,8 @@ from xdsl.universe import XDSL_UNIVERSE
 
 from nki_mlir.diagnostics import Location, NkiError
 from nki_mlir.dialects.locations import file_location, integer, place_of
-from nki_mlir.tools.mlir_parser import parse_mlir
 from nki_mlir.dialects.verifier import verify_module
+from nki_mlir.tools.mlir_parser import parse_mlir
 
 
 def context() -> Context:
@@ -119,3 +119,29 @@ def test_notes_of_an_error_have_places():
     assert str(caught.value) == "re-declaration of block 'a'"
     assert caught.value.location == Location("f.mlir", 4, 1)
     assert caught.value.__notes__ == ["f.mlir:2:1: originally declared here"]
+
+
+def test_labels_that_are_numbers():
+    """MLIR has them; a label before its block and behind it, and one in a region inside."""
+    module = parse(
+        '"test.op"() ({\n  "test.termop"()[^1, ^0] : () -> ()\n^0:\n  "test.op"() ({\n  ^0:\n'
+        '  }) : () -> ()\n  "test.termop"()[^0, ^1] : () -> ()\n^1(%a : i32):\n}) : () -> ()'
+    )
+    entry, zero, one = next(iter(module.ops)).regions[0].blocks
+    assert [list(op.successors) for op in (entry.last_op, zero.last_op)] == [[one, zero], [zero, one]]
+    assert len(one.args) == 1
+    assert zero.name_hint is None
+
+
+@pytest.mark.parametrize(
+    "label, message, line",
+    [
+        ("^0:", "re-declaration of block '0'", 4),
+        ("^1:", "region ends with missing block declarations for block(s) 2", 5),
+    ],
+)
+def test_wrong_labels_that_are_numbers(label, message, line):
+    with pytest.raises(NkiError) as caught:
+        parse(f'"test.op"() ({{\n^0:\n  "test.termop"()[^2] : () -> ()\n{label}\n}}) : () -> ()')
+    assert str(caught.value) == message
+    assert caught.value.location.line == line

@@ -245,6 +245,34 @@ def test_crash_reproducer(act_pass, tmp_path: Path):
     assert opt(str(path), f"--pass-pipeline={pipeline}").err.startswith("error: internal error: ValueError: a ")
 
 
+def test_crash_reproducer_that_cannot_be_written(act_pass, tmp_path: Path):
+    """It comes on top of the error of the pass."""
+    path = tmp_path / "no" / "crash.mlir"
+    act_pass(raising(NkiError("a")))
+    result = opt("-p", "act{size=1}", f"--mlir-pass-pipeline-crash-reproducer={path}")
+    assert result == Result(
+        1, "", f"error: a\nnote: in the pass 'act'\nerror: cannot write '{path}': No such file or directory\n"
+    )
+
+
+def test_crash_reproducer_of_a_split_input_is_that_of_its_first_error(act_pass, tmp_path: Path):
+    path = tmp_path / "crash.mlir"
+
+    def refuse(module: ModuleOp) -> None:
+        raise NkiError(next(iter(module.body.ops)).name)
+
+    act_pass(refuse)
+    text = '"test.op"() : () -> ()\n// -----\n"test.termop"() : () -> ()\n'
+    result = opt("-p", "act{size=1}", "--split-input-file", f"--mlir-pass-pipeline-crash-reproducer={path}", text=text)
+    assert result.err == (
+        f"error: test.op\nnote: in the pass 'act'\nnote: the IR before the pass is in '{path}'\n"
+        "error: test.termop\nnote: in the pass 'act'\n"
+        f"note: the IR before the pass is not written: '{path}' holds that of an error above\n"
+    )
+    assert "test.op" in path.read_text()
+    assert "test.termop" not in path.read_text()
+
+
 # Options of passes
 
 

@@ -79,6 +79,58 @@ def test_an_error_of_a_kernel_is_one_message_with_its_line(run):
     ]
 
 
+def test_an_exception_of_a_kernel_shows_the_frames_of_the_script_only(run):
+    source = KERNEL.replace("nl.multiply(nl.load(x), 2.0)", "nl.multply(nl.load(x), 2.0)")
+    status, _, err, path = run(source)
+    assert status == 1
+    lines = err.splitlines()
+    assert [line for line in lines if line.startswith("  File")] == [
+        f'  File "{path}", line 13, in <module>',
+        f'  File "{path}", line 10, in double',
+    ]
+    assert lines[-2:] == [
+        "AttributeError: module 'neuronxcc.nki.language' has no attribute 'multply'",
+        f"{path}:10:19: in the kernel",
+    ]
+
+
+CAUSED = """
+try:
+    double(np.ones((2, 3), np.float32))
+except KeyError as error:
+    raise ValueError("mine") from error
+"""
+
+
+def test_the_causes_of_an_exception_show_no_frames_of_ours_either(run):
+    _, _, err, path = run(KERNEL.replace("return out", "return {}['key']").partition("print(")[0] + CAUSED)
+    files = [line for line in err.splitlines() if line.startswith("  File")]
+    assert len(files) == 3
+    assert all(str(path) in line for line in files)
+    assert "KeyError: 'key'" in err
+    assert err.endswith("ValueError: mine\n")
+
+
+def test_debug_keeps_all_frames(run):
+    _, _, err, _ = run(KERNEL.replace("nl.load(x)", "nl.lod(x)"), options=["--debug"])
+    assert "kernel.py" in err
+    assert "has no attribute 'lod'" in err
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("double()", "double() missing 1 required positional argument: 'x'"),
+        ("double(x=1, z=2)", "double() got an unexpected keyword argument 'z'"),
+        ("double(1, 2)", "double() takes 1 positional argument but 2 were given"),
+    ],
+)
+def test_wrong_arguments_of_a_kernel_are_one_message_at_the_call(run, call, message):
+    status, _, err, path = run(KERNEL.partition("print(")[0] + f"{call}\n")
+    assert status == 1
+    assert err.splitlines() == [f"{path}:13:1: error: {message} [arguments]", f"  {call}", "  ^"]
+
+
 def test_an_error_outside_of_a_kernel_has_the_scripts_line(run):
     status, _, err, path = run("import neuronxcc.nki.language as nl\n\nnl.load(None)\n")
     assert status == 1

@@ -50,6 +50,17 @@ def test_expected_errors_elsewhere():
     assert check("// expected-error @+1 {{x}}\na", ("x", 11), first_line=10) == []
 
 
+def test_regular_expressions_that_are_none():
+    for body, pattern, column, reason in (
+        ("a {{[}} b", "[", 28, "unterminated character set"),
+        ("{{a*}}, {{)}}", ")", 34, "unbalanced parenthesis"),
+        ("{{a{99999999999} }}", "a{99999999999} ", 26, "the repetition number is too large"),
+    ):
+        wanted = f"f.mlir:1:{column}: '{pattern}' is no regular expression: {reason}"
+        assert check(f"// expected-error-re {{{{{body}}}}}") == [wanted]
+    assert check("// expected-error-re {{a {{[0-9]+}} (b)}}", ("a 12 (b)", 1)) == []
+
+
 def test_every_error_and_every_comment_counts_once():
     assert check("a // expected-error {{x}}", ("x", 1), ("x", 1)) == ["f.mlir:1:1: unexpected error: x"]
     assert check("// expected-error @+2 {{x}}\n// expected-error @+1 {{x}}\na", ("x", 3)) == [

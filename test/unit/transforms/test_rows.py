@@ -68,9 +68,10 @@ KLR = """
 klr.kernel @k {
   klr.body 0 {
     %a = klr.tensor "a" : !nki.mem<sbuf 128x64xf32>
-    klr.block "main.1" {
+    %r = klr.register "r"
+    klr.block "main.1" no_reorder {
       klr.mem_set outs(%a[0 : 128 | 0 : 64] f32) ins(0.0 : f32)
-      klr.cmp_branch always {true_label = "other"}
+      klr.cmp_branch lt_imm ins(left = %r, right = 0 : i32) {true_label = "main.1", false_label = "main.1"}
     }
   }
 }
@@ -79,7 +80,10 @@ klr.kernel @k {
 
 @pytest.mark.parametrize(
     ("text", "convert", "message"),
-    [(PENGUIN, ConvertPenguinToBir, "128 x 64 elements"), (KLR, ConvertKlrToBir, "no block 'other'")],
+    [
+        (PENGUIN, ConvertPenguinToBir, "128 x 64 elements"),
+        (KLR, ConvertKlrToBir, "a conditional branch in block 'main.1'"),
+    ],
 )
 def test_an_error_leaves_the_module_as_it_was(text: str, convert: type, message: str):
     ctx, module = parse(text)
@@ -105,7 +109,7 @@ def test_every_op_keeps_the_place_of_the_op_that_it_comes_from(text: str, conver
     text = text.replace("[0 : 64 | 0 : 128]", "[0 : 32 | 0 : 32]").replace(
         "ins(%a[0 : 128 | 0 : 64]", "ins(%a[0 : 32 | 0 : 32]"
     )
-    text = text.replace("klr.cmp_branch always {true_label", 'klr.cmp_branch always {true_label = "main.1"} //')
+    text = text.replace("klr.cmp_branch lt_imm", 'klr.cmp_branch always {true_label = "main.1"} //')
     ctx, module = parse(text)
     convert().apply(ctx, module)
     module.verify()

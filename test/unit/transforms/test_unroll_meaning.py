@@ -99,7 +99,7 @@ class Program:
         constant, terms = self.random.randint(0, most), list[str]()
         left = most - constant
         for variable, bounds in self.random.sample(self.loops, min(2, len(self.loops))):
-            highest = max(bounds, default=0)
+            highest = max(bounds, default=bounds.start)  # a loop that never runs is verified at its lower bound
             factor = self.random.randint(1, 3)
             if factor * highest <= left:
                 left -= factor * highest

@@ -1,0 +1,96 @@
+// RUN: nki-opt %s --split-input-file --verify-diagnostics | filecheck %s
+
+// Bounds hold for the iterations in which an instruction runs: guards and masks that leave nothing take others out.
+
+// CHECK-COUNT-4: bir.memset
+bir.module @m {
+  bir.func @f {
+    %x = bir.tensor "x" : !nki.mem<sbuf 128x512xf32>
+    bir.loop %j = 0 to 8 step 1 affine {
+      bir.memset outs(%x[0 : 32 | 128*%j : 128] f32) ins(0.0 : f32) when(-1*%j + 3 ge 0)
+      bir.memset outs(%x[0 : 32 | 128*%j + 384 : 128] f32) ins(0.0 : f32) when(%j eq 0)
+      bir.memset outs(%x[32*%j : 32 | 0 : min(512, -128*%j + 512)] f32) ins(0.0 : f32)
+      // What several variables reach together is left to the simulator.
+      bir.loop %k = 0 to 8 step 1 affine {
+        bir.memset outs(%x[0 : 32 | 128*%j + 128*%k : 128] f32) ins(0.0 : f32) when(-1*%j - %k + 3 ge 0)
+      }
+    }
+  }
+}
+
+// -----
+
+// CHECK: bir.memset
+bir.module @m {
+  bir.func @f {
+    %k = bir.tensor "k" : !nki.mem<sbuf 32x512xf32, blocks 4>
+    bir.loop %j = 0 to 8 step 1 affine {
+      bir.memset outs(%k{%j}[0 : 32 | 0 : min(512, -512*%j + 2048)] f32) ins(0.0 : f32)
+    }
+  }
+}
+
+// -----
+
+bir.module @m {
+  bir.func @f {
+    %x = bir.tensor "x" : !nki.mem<sbuf 128x512xf32>
+    bir.loop %j = 0 to 8 step 1 affine {
+      // expected-error @+1 {{'bir.memset' op dst reaches element 639 of a partition, it has 512 elements [X-FMAX]}}
+      bir.memset outs(%x[0 : 32 | 128*%j : 128] f32) ins(0.0 : f32) when(-1*%j + 4 ge 0)
+    }
+  }
+}
+
+// -----
+
+bir.module @m {
+  bir.func @f {
+    %k = bir.tensor "k" : !nki.mem<sbuf 32x512xf32, blocks 4>
+    bir.loop %j = 0 to 8 step 1 affine {
+      // expected-error @+1 {{'bir.memset' op dst accesses block 4, its storage has 4 [X-FMAX]}}
+      bir.memset outs(%k{%j}[0 : 32 | 0 : min(512, -512*%j + 2049)] f32) ins(0.0 : f32)
+    }
+  }
+}
+
+// -----
+
+// Parameters that depend on a loop are checked for all their values.
+
+// CHECK: bir.matmult
+bir.module @m attributes {arch = #nki.arch<gen3>} {
+  bir.func @f {
+    %h = bir.tensor "h" : !nki.mem<sbuf 128x64xbf16>
+    %p = bir.tensor "p" : !nki.mem<psum 128x64xf32>
+    bir.loop %j = 0 to 4 step 1 sequential {
+      bir.matmult outs(%p[0 : 32 | 0 : 64] f32) ins(%h[0 : 32 | 0 : 32] bf16, %h[0 : 32 | 0 : 64] bf16) params(accumulate = 0, tile_position = [32*%j, 0], tile_size = [32, 32])
+    }
+  }
+}
+
+// -----
+
+bir.module @m attributes {arch = #nki.arch<gen3>} {
+  bir.func @f {
+    %h = bir.tensor "h" : !nki.mem<sbuf 128x64xbf16>
+    %p = bir.tensor "p" : !nki.mem<psum 128x64xf32>
+    bir.loop %j = 0 to 5 step 1 sequential {
+      // expected-error @+1 {{'bir.matmult' op tile_position has row 128, it must be a multiple of 32 with the tile inside 128 [BIR052]}}
+      bir.matmult outs(%p[0 : 32 | 0 : 64] f32) ins(%h[0 : 32 | 0 : 32] bf16, %h[0 : 32 | 0 : 64] bf16) params(accumulate = 0, tile_position = [32*%j, 0], tile_size = [32, 32])
+    }
+  }
+}
+
+// -----
+
+bir.module @m attributes {arch = #nki.arch<gen3>} {
+  bir.func @f {
+    %h = bir.tensor "h" : !nki.mem<sbuf 128x64xbf16>
+    %p = bir.tensor "p" : !nki.mem<psum 128x64xf32>
+    bir.loop %j = 0 to 4 step 1 sequential {
+      // expected-error @+1 {{'bir.matmult' op tile_size has row size 48, it must be 32, 64 or 128 [BIR052]}}
+      bir.matmult outs(%p[0 : 32 | 0 : 64] f32) ins(%h[0 : 32 | 0 : 32] bf16, %h[0 : 32 | 0 : 64] bf16) params(accumulate = 0, tile_position = [32*%j, 0], tile_size = [48, 32])
+    }
+  }
+}

@@ -1,0 +1,93 @@
+"""What NKI_CHECK_TRACE says of a kernel that reads state which the tracer cannot see."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nki_mlir.frontend.differences import difference
+from nki_mlir.frontend.errors import NKIRuntimeError
+from nki_mlir.nki_legacy import jit
+from nki_mlir.nki_legacy import language as nl
+
+X = np.ones((64, 8), np.float32)
+HERE = Path(__file__).name
+
+
+@pytest.fixture(autouse=True)
+def _count(monkeypatch):
+    """`sys.count`: a global of another module, which is out of the tracer's sight."""
+    monkeypatch.setattr(sys, "count", 0, raising=False)
+
+
+def scaled(x):
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    sys.count = 1
+    for i in nl.affine_range(4):
+        nl.store(out[16 * i : 16 * i + 16, :], nl.load(x[16 * i : 16 * i + 16, :]) * float(sys.count))
+        sys.count *= 2
+    return out
+
+
+def moved(x):
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    sys.count = 0
+    for _ in nl.sequential_range(4):
+        nl.store(out[16 * sys.count : 16 * sys.count + 16, :], nl.load(x[0:16, :]))
+        sys.count += 1
+    return out
+
+
+def chosen(x):
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    sys.count = 0
+    for i in nl.affine_range(4):
+        tile = nl.load(x[16 * i : 16 * i + 16, :])
+        nl.store(out[16 * i : 16 * i + 16, :], nl.exp(tile) if sys.count else nl.add(tile, tile))
+        sys.count += 1
+    return out
+
+
+def longer(x):
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    sys.count = 0
+    for i in nl.affine_range(4):
+        nl.store(out[16 * i : 16 * i + 16, :], nl.load(x[16 * i : 16 * i + 16, :]))
+        if sys.count == 3:
+            nl.load(x[0:16, :])
+        sys.count += 1
+    return out
+
+
+@pytest.mark.parametrize(
+    ("function", "line", "message"),
+    [
+        (
+            scaled,
+            4,
+            "instruction 4, tensor_scalar, operand0: 1.0 : f32 rolled, 2.0 : f32 unrolled",
+        ),
+        (
+            moved,
+            4,
+            "instruction 3, dma_save, offsets of dst: (0, 0, 0) rolled, (0, 0, 128) unrolled",
+        ),
+        (chosen, 5, "instruction 4, the operation: tensor_tensor rolled, activation unrolled"),
+        (longer, 6, "instruction 8, dma_load, which only the unrolled trace has"),
+    ],
+)
+def test_the_first_difference_is_named(monkeypatch, function, line, message):
+    monkeypatch.setenv("NKI_CHECK_TRACE", "1")
+    with pytest.raises(NKIRuntimeError) as caught:
+        jit(function).trace((X,), {}, frontend="beta3")
+    name = function.__name__
+    assert f"rolled and unrolled traces of {name} differ at {message} [NKI_CHECK_TRACE]" in str(caught.value)
+    location = caught.value.location
+    assert (Path(location.file).name, location.line) == (HERE, function.__code__.co_firstlineno + line)
+
+
+def test_equal_traces_have_no_difference():
+    kernel = jit(longer)
+    first, second = (kernel.trace((X,), {}, frontend="beta2").programs[0].nodes for _ in range(2))
+    assert difference(first, second) is None
