@@ -285,7 +285,6 @@ def _verifier(
 
     def verify_once(op: InstructionOp) -> None:
         signature = _signature(op, names, others)
-        verify_inside_function(op)
         if signature is None or op.results or op.regions or op.successors:
             verify(op)
         elif signature not in admitted:
@@ -307,7 +306,7 @@ def _signature(op: InstructionOp, roles: Sequence[str], others: Sequence[str]) -
     label = properties.get("name")
     if "when" in properties or (label is not None and type(label) is not StringAttr):
         return None
-    found: list[object] = [target_of(op)]
+    found: list[object] = [target_of(op), type(op.parent_op())]
     position = 0
     for name in roles:
         held = properties.get(name)
