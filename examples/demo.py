@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+import nki_mlir
 from nki_mlir import compat
 
 HERE = Path(__file__).resolve().parent
@@ -29,7 +30,7 @@ def load(name):
 def run(name, frontend, directory):
     """Runs one example through one front end: (instructions, greatest error, seconds, result, files)."""
     from nki_mlir.dialects.instruction import InstructionOp
-    from nki_mlir.frontend.execute import execute, lowered
+    from nki_mlir.frontend.execute import execute
 
     example = load(name)
     arrays = example.inputs(np.random.default_rng(2026))
@@ -37,16 +38,16 @@ def run(name, frontend, directory):
     trace = example.KERNEL.trace(arrays, {}, frontend=frontend)
     result = execute(example.KERNEL, trace, arrays, {}, frontend=frontend, poison=True)
     seconds = time.perf_counter() - start
-    bir = lowered(trace, frontend, trace.target)
     files = []
-    for kind, module in ((FRONTENDS[frontend], trace.build(frontend)), ("bir", bir)):
+    for kind in (FRONTENDS[frontend], "bir"):
+        module = nki_mlir.compile(example.KERNEL, *arrays, frontend=frontend, emit=kind)
         path = directory / f"{name}.{frontend}.{kind}.mlir"
         path.write_text(str(module) + "\n")
         files.append(path)
     expected = np.asarray(example.reference(*arrays), np.float64)
     scale = np.maximum(np.abs(expected), 1.0)
     error = float((np.abs(np.asarray(result, np.float64) - expected) / scale).max())
-    instructions = sum(isinstance(op, InstructionOp) for op in bir.walk())
+    instructions = sum(isinstance(op, InstructionOp) for op in module.walk())
     return instructions, error, seconds, result, files
 
 

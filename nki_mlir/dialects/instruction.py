@@ -270,6 +270,9 @@ def _verifier(
         for name in required:
             if name not in properties:
                 certain = False
+        for name in op.attributes:
+            if name in classes:
+                raise VerifyException(f"has '{name}' among its attributes, where it is a property")
         if not certain:
             definition.verify(op)
         else:
@@ -285,7 +288,7 @@ def _verifier(
 
     def verify_once(op: InstructionOp) -> None:
         signature = _signature(op, names, others)
-        if signature is None or op.results or op.regions or op.successors:
+        if signature is None or op.results or op.regions or op.successors or op.attributes:
             verify(op)
         elif signature not in admitted:
             verify(op)

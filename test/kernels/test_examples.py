@@ -81,3 +81,13 @@ def test_targets(target: str) -> None:
     arrays = module.inputs(np.random.default_rng(7))
     result = module.KERNEL.simulate(arrays, target=target)
     np.testing.assert_allclose(result, module.reference(*arrays), rtol=1e-6)
+
+
+def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """What `make demo` runs: a row for each example and front end, and the IR of each in two files."""
+    monkeypatch.setattr(sys, "argv", ["demo.py", str(tmp_path)])
+    assert importlib.import_module("demo").main() == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2 * len(NAMES) + 2
+    assert lines[-1] == "every kernel agrees with numpy"
+    assert len(list(tmp_path.glob("*.mlir"))) == 4 * len(NAMES)

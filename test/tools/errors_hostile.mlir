@@ -148,3 +148,13 @@ bir.module @m {
     }
   }
 }
+
+// -----
+
+bir.module @m {
+  bir.func @f {
+    %x = bir.tensor "x" : !nki.mem<sbuf 128x512xf32>
+    // expected-error @+1 {{'bir.memset' op has 'engine' among its attributes, where it is a property}}
+    "bir.memset"(%x) <{dst = #nki.access<[0 : 128 | 0 : 512] f32>, value = #nki.imm<0.0 : f32>, engine = #nki.engine<dve>}> {engine = #nki.engine<pool>} : (!nki.mem<sbuf 128x512xf32>) -> ()
+  }
+}
