@@ -1,6 +1,5 @@
 """The Scalar engine's activation: a function of data * scale + bias, with an optional running sum."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from nki_mlir.diagnostics import NkiError
@@ -105,7 +104,6 @@ COMMANDS = frozenset(c for c in AccumulateCommand if c is not AccumulateCommand.
 NUMBER_AS_BIAS = frozenset({ActivationFunction.COPY, ActivationFunction.RECIPROCAL})
 
 
-@dataclass(frozen=True, kw_only=True)
 class ImmediateBias(Rule):
     """Before trn2 the bias is a vector, except for the two functions that need no table."""
 
@@ -123,7 +121,6 @@ class ImmediateBias(Rule):
         return f"bias is a number, which {func} takes from {CAYMAN} on"
 
 
-@dataclass(frozen=True, kw_only=True)
 class BiasOfReciprocal(Rule):
     """Before trn2 a reciprocal takes no vector as its bias."""
 

@@ -1,7 +1,7 @@
 """The descriptor of an instruction: what it requires, computes and costs, the same in every dialect."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from nki_mlir.isa.dtypes import Dtype
@@ -101,7 +101,7 @@ def _plan(roles: tuple[str, ...], rules: tuple[Rule, ...], target: Target | None
     groups: list[tuple[str, int, tuple[RoleRule, ...]]] = []
     for role in roles:
         group = tuple(rule for rule in applicable if isinstance(rule, RoleRule) and role in rule.roles)
-        key = target, tuple(replace(rule, roles=()) for rule in group)
+        key = target, tuple(rule.with_(roles=()) for rule in group)
         groups.append((role, _BITS.setdefault(key, 1 << len(_BITS)), group))
     return _Plan(target, tuple(groups), tuple(rule for rule in applicable if not isinstance(rule, RoleRule)))
 

@@ -1,7 +1,6 @@
 """The Tensor engine's matmul, and transposes on the Tensor and Vector engines."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 from nki_mlir.diagnostics import NkiError
@@ -33,7 +32,6 @@ FP32_PASSES = 4
 """A matmul of fp32 inputs takes four passes (nki-isa.md §1.6)."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class MatmulShape(Rule):
     """stationary [K, M], moving [K, N], dst [M, N]; in transpose mode one operand is the identity."""
 
@@ -66,7 +64,6 @@ def _shape(operand: Operand) -> tuple[int | None, int | None]:
     return operand.partitions, operand.free
 
 
-@dataclass(frozen=True, kw_only=True)
 class TileSize(Rule):
     """Columns of an input; in double-row mode its free size is twice that. A bf16 result may allow more."""
 
@@ -91,7 +88,6 @@ class TileSize(Rule):
         return f"{self.role} has {operand.free} elements a partition, at most {limit} allowed"
 
 
-@dataclass(frozen=True, kw_only=True)
 class InputDtype(Rule):
     """What the Tensor engine multiplies. Transpose mode only moves data, of any type; before gen3 it multiplies too."""
 
@@ -116,7 +112,6 @@ class InputDtype(Rule):
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
 class EqualWidths(Rule):
     """32-bit inputs pair only with 32-bit inputs, and the two e4m3 formats never meet."""
 
@@ -138,7 +133,6 @@ class EqualWidths(Rule):
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
 class ResultDtype(Rule):
     """PSUM gets fp32 (from gen4 on also bf16); in transpose mode the type of the data."""
 
@@ -164,7 +158,6 @@ class ResultDtype(Rule):
         return f"dst is of type {dst.dtype}, a matmul writes {'f32 or bf16' if bf16 else 'f32'}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class TransposeStart(Rule):
     """In transpose mode the result starts at partition 0."""
 
@@ -182,7 +175,6 @@ class TransposeStart(Rule):
         return f"dst starts at partition {dst.start}, transposing needs 0"
 
 
-@dataclass(frozen=True, kw_only=True)
 class DoubleRow(Rule):
     """perf_mode double_row contracts two rows of fp8 at once: the first free dimension of both inputs is 2."""
 
@@ -213,7 +205,6 @@ class DoubleRow(Rule):
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
 class TilePosition(Rule):
     """The PE tile (row, column): sizes 32, 64 or 128, positions multiples of them, the operands inside."""
 
@@ -414,7 +405,6 @@ MATMUL = Instruction(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
 class TransposeLimits(Rule):
     """The Vector engine transposes up to 32 x 32; the Tensor engine up to 128 x 128, from SBUF to PSUM.
 
@@ -449,7 +439,6 @@ class TransposeLimits(Rule):
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
 class TransposedShape(Rule):
     """data [P, F] gives dst [F, P]."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, dataclass_transform, get_origin
 
 from nki_mlir.isa.enums import MemorySpace
 from nki_mlir.isa.operands import Operand, Operands
@@ -35,8 +35,49 @@ def limit_at(limit: "int | Limit", target: Target | None) -> int:
     return limit if isinstance(limit, int) else limit.at(target)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rule:
+_NEEDED: Any = object()
+"""What stands for the default of a parameter that has none."""
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class Parameters:
+    """Base of a class whose annotated names are its parameters, given by name; objects of equal ones are equal.
+
+    That is what a frozen dataclass does, but one takes a millisecond to make, and every tool would wait for all rules.
+    """
+
+    _parameters: ClassVar[dict[str, Any]] = {}
+
+    def __init_subclass__(cls) -> None:
+        own = [name for name, kind in cls.__annotations__.items() if get_origin(kind) is not ClassVar]
+        cls._parameters = {**cls._parameters, **{name: cls.__dict__.get(name, _NEEDED) for name in own}}
+
+    def __init__(self, **given: Any) -> None:
+        values = {**self._parameters, **given}
+        missing = [name for name, value in values.items() if value is _NEEDED]
+        unknown = [name for name in given if name not in self._parameters]
+        if missing or unknown:
+            raise TypeError(f"{type(self).__name__} lacks {missing} or does not have {unknown}")
+        self.__dict__.update(values)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"'{name}' of {type(self).__name__} does not change")
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self.__dict__.values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
+
+    def with_(self, **changes: Any) -> Self:
+        """Returns the same with other parameters."""
+        return type(self)(**{**self.__dict__, **changes})
+
+
+class Rule(Parameters):
     """Base of all rules. `check` returns what is wrong in one phrase, or None."""
 
     ID: ClassVar[str] = ""
@@ -67,7 +108,6 @@ class Rule:
         raise NotImplementedError
 
 
-@dataclass(frozen=True, kw_only=True)
 class RoleRule(Rule):
     """A rule that looks at each operand of some roles on its own."""
 

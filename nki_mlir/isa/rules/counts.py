@@ -1,6 +1,5 @@
 """Rules on the number of partitions and of elements that operands access."""
 
-from dataclasses import dataclass
 from math import prod
 from operator import attrgetter
 
@@ -9,7 +8,6 @@ from nki_mlir.isa.rules.base import PSUM, Limit, RoleRule, Rule, any_of, first_d
 from nki_mlir.isa.target import Target
 
 
-@dataclass(frozen=True, kw_only=True)
 class SamePartitions(Rule):
     """Operands access equally many partitions."""
 
@@ -28,7 +26,6 @@ class SamePartitions(Rule):
         return f"{name} accesses {got} partitions, {first} accesses {expected}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class PartitionCount(RoleRule):
     """The number of partitions is fixed."""
 
@@ -45,7 +42,6 @@ class PartitionCount(RoleRule):
         return f"accesses {operand.partitions} partitions, exactly {self.exactly} needed"
 
 
-@dataclass(frozen=True, kw_only=True)
 class SameFree(Rule):
     """Operands access equally many elements a partition; shapes may differ in rank."""
 
@@ -64,7 +60,6 @@ class SameFree(Rule):
         return f"{name} has {got} elements a partition, {first} has {expected}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class SameCount(Rule):
     """Operands access equally many elements altogether."""
 
@@ -83,7 +78,6 @@ class SameCount(Rule):
         return f"{name} accesses {got} elements, {first} accesses {expected}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class FreeSize(RoleRule):
     """The number of elements a partition is bounded, fixed, or a multiple."""
 
@@ -115,7 +109,6 @@ class FreeSize(RoleRule):
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
 class FreeLimit(RoleRule):
     """An engine walks at most so many elements of each partition."""
 
@@ -135,7 +128,6 @@ class FreeLimit(RoleRule):
         return f"has {operand.free} elements a partition, at most {limit} allowed in {operand.space}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class VectorOrTile(Rule):
     """An operand has one element a partition, or as many as another."""
 
@@ -156,7 +148,6 @@ class VectorOrTile(Rule):
         return f"{self.role} has {operand.free} elements a partition, it must have 1 or {like.free} as {self.like}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class PatternCovers(Rule):
     """A pattern of (step, number) pairs has as many elements as the operand has in a partition."""
 
@@ -181,7 +172,6 @@ class PatternCovers(Rule):
         return f"{self.parameter} covers {covered} elements, {self.role} has {operand.free} elements a partition"
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReducedShape(Rule):
     """The result has one element for each one that is left when the innermost dimensions of `axis` are gone."""
 

@@ -1,6 +1,5 @@
 """Rules on the element types of operands."""
 
-from dataclasses import dataclass
 from operator import attrgetter
 
 from nki_mlir.isa.dtypes import Dtype
@@ -10,7 +9,6 @@ from nki_mlir.isa.rules.base import PSUM, RoleRule, Rule, any_of, first_differen
 from nki_mlir.isa.target import Target
 
 
-@dataclass(frozen=True, kw_only=True)
 class DtypeIn(Rule):
     """The element type is one of a set; `since_extra` adds types from a generation on."""
 
@@ -40,7 +38,6 @@ class DtypeIn(Rule):
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
 class SameDtype(Rule):
     """Operands have the same element type; `when` names a parameter that must be set for the rule to hold."""
 
@@ -63,7 +60,6 @@ class SameDtype(Rule):
         return f"{name} is of type {got}, {first} is of type {expected}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class ElementSize(RoleRule):
     """Engines have no 64-bit elements; DMA moves them."""
 
@@ -80,7 +76,6 @@ class ElementSize(RoleRule):
         return f"is of type {operand.dtype}, engines take elements of at most 4 bytes"
 
 
-@dataclass(frozen=True, kw_only=True)
 class PsumDtype(RoleRule):
     """What an engine may write to PSUM: 4-byte types, and bf16 for the instructions that may."""
 
@@ -99,7 +94,6 @@ class PsumDtype(RoleRule):
         return f"is of type {operand.dtype} in PSUM, it must be of a 4-byte type{also}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class Unpacked(RoleRule):
     """Computing needs numbers, and the packed x4 types have none: no cast of them exists."""
 
@@ -116,7 +110,6 @@ class Unpacked(RoleRule):
         return f"is of the packed type {operand.dtype}, which this instruction cannot compute with"
 
 
-@dataclass(frozen=True, kw_only=True)
 class PackedCopy(Rule):
     """A packed type is copied as it is."""
 
@@ -136,7 +129,6 @@ class PackedCopy(Rule):
         return f"{first} is of type {a} and {second} of type {b}, a packed type cannot be cast"
 
 
-@dataclass(frozen=True, kw_only=True)
 class DmaCast(Rule):
     """A DMA casts through fp32, except for the packed x4 types and with descriptors made by hardware."""
 
@@ -160,7 +152,6 @@ class DmaCast(Rule):
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
 class VectorDtype(Rule):
     """Arithmetic takes its values a partition in fp32, or all operands as 32-bit integers."""
 
@@ -192,7 +183,6 @@ class VectorDtype(Rule):
         return f"{name} is of type {operand.dtype}, arithmetic takes one f32 a partition"
 
 
-@dataclass(frozen=True, kw_only=True)
 class FloatScalar(Rule):
     """A number for a floating-point destination is a floating-point number."""
 
@@ -214,7 +204,6 @@ class FloatScalar(Rule):
         return f"{self.immediate} is a number of type {constant.dtype}, {operand.dtype} takes a floating-point number"
 
 
-@dataclass(frozen=True, kw_only=True)
 class ImmediateFits(Rule):
     """An integer destination takes an integer constant in its range; a packed one only 0."""
 

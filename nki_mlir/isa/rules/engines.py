@@ -1,6 +1,5 @@
 """Rules on the engine that runs an instruction, and on what an engine can reach and compute."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from nki_mlir.isa.enums import AluOp, Engine
@@ -9,7 +8,6 @@ from nki_mlir.isa.rules.base import PSUM, Rule, any_of
 from nki_mlir.isa.target import Target
 
 
-@dataclass(frozen=True, kw_only=True)
 class OnEngine(Rule):
     """The instruction runs on one of some engines (unassigned: a later pass chooses; all: every engine)."""
 
@@ -27,7 +25,6 @@ class OnEngine(Rule):
         return f"engine is {engine}, it must be {any_of(sorted(self.engines))}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class OpOnEngines(Rule):
     """With some values of a parameter, only some engines can run the instruction."""
 
@@ -47,7 +44,6 @@ class OpOnEngines(Rule):
         return f"engine is {engine}, {self.parameter} {op} needs {any_of(sorted(self.engines))}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class OpPairsOn(Rule):
     """An engine runs only some pairs of operators."""
 
@@ -75,7 +71,6 @@ def _pair(first: AluOp | None, second: AluOp | None) -> str:
     return f"({first}, {second or '-'})"
 
 
-@dataclass(frozen=True, kw_only=True)
 class NotInPsumOn(Rule):
     """Operands are not in PSUM when the instruction runs on an engine that cannot reach it."""
 
@@ -97,7 +92,6 @@ class NotInPsumOn(Rule):
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
 class OpNotInPsum(Rule):
     """Some operators run on an engine that cannot reach PSUM, whether it is named yet or not."""
 

@@ -1,6 +1,5 @@
 """Rules on what a generation of the hardware has: instructions, engines, operators, types, values."""
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -11,7 +10,6 @@ from nki_mlir.isa.rules.base import Rule, any_of
 from nki_mlir.isa.target import Target
 
 
-@dataclass(frozen=True, kw_only=True)
 class SinceTarget(Rule):
     """The instruction exists from a generation on."""
 
@@ -30,7 +28,6 @@ class SinceTarget(Rule):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class EngineSince(Rule):
     """An engine runs the instruction from a generation on."""
 
@@ -48,7 +45,6 @@ class EngineSince(Rule):
         return f"engine is {self.engine}, which needs {self.first} or newer; the target is {target}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class OpAvailable(Rule):
     """Operators and functions exist on the target."""
 
@@ -74,7 +70,6 @@ def _missing_dtypes(target: Target) -> frozenset[Dtype]:
     return frozenset(dtype for dtype in Dtype if dtype.since > target)
 
 
-@dataclass(frozen=True, kw_only=True)
 class DtypeAvailable(Rule):
     """Every element type exists on the target."""
 
@@ -94,7 +89,6 @@ class DtypeAvailable(Rule):
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
 class SinceValue(Rule):
     """A parameter may have a value (None: any value) from a generation on."""
 

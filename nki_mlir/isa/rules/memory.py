@@ -1,14 +1,11 @@
 """Rules on where operands are: memory spaces, addresses, PSUM banks."""
 
-from dataclasses import dataclass
-
 from nki_mlir.isa.enums import MemorySpace
 from nki_mlir.isa.operands import Operand, Operands
 from nki_mlir.isa.rules.base import PSUM, RoleRule, Rule, any_of
 from nki_mlir.isa.target import Target
 
 
-@dataclass(frozen=True, kw_only=True)
 class InMemory(RoleRule):
     """The operand's storage is in one of some memory spaces."""
 
@@ -25,7 +22,6 @@ class InMemory(RoleRule):
         return f"is in {operand.space}, it must be in {any_of(self.spaces)}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class NotBothPsum(Rule):
     """Two tensor inputs of one instruction are not both in PSUM."""
 
@@ -41,7 +37,6 @@ class NotBothPsum(Rule):
         return f"{' and '.join(inside[:2])} are both in psum, at most one may be" if len(inside) > 1 else None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Aligned(RoleRule):
     """The first element's address is a multiple of the element's size."""
 
@@ -58,7 +53,6 @@ class Aligned(RoleRule):
         return f"starts at byte {operand.address}, which is no multiple of {size}, the size of {dtype}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class PsumAlignment(RoleRule):
     """Narrow elements written to PSUM in order begin at a multiple of 4 bytes, in reverse order between two."""
 
@@ -88,7 +82,6 @@ class PsumAlignment(RoleRule):
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
 class InOnePsumBank(RoleRule):
     """An access to PSUM stays inside one bank."""
 

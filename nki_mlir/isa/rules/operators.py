@@ -1,6 +1,5 @@
 """Rules on operators and functions, and on the operands and flags that go with them."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from nki_mlir.isa.enums import AluOp
@@ -9,7 +8,6 @@ from nki_mlir.isa.rules.base import Rule, any_of
 from nki_mlir.isa.target import Target
 
 
-@dataclass(frozen=True, kw_only=True)
 class OpIn(Rule):
     """An operator parameter is one of a set; `kind` names the set where it is too large to be listed."""
 
@@ -30,7 +28,6 @@ class OpIn(Rule):
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
 class SameOpClass(Rule):
     """All operators of one instruction are bitwise, or none is."""
 
@@ -53,7 +50,6 @@ class SameOpClass(Rule):
         return f"{first} is {a} and {second} is {b}, they must be both bitwise or both arithmetic operators"
 
 
-@dataclass(frozen=True, kw_only=True)
 class BitwiseOnIntegers(Rule):
     """Bitwise operators take and give integers."""
 
@@ -77,7 +73,6 @@ class BitwiseOnIntegers(Rule):
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
 class OperandOfOp(Rule):
     """A binary operator needs its operand; a unary one takes none, or the number 0."""
 
@@ -101,7 +96,6 @@ class OperandOfOp(Rule):
         return f"{self.operand} is given, {self.parameter} {op} takes none or the number 0"
 
 
-@dataclass(frozen=True, kw_only=True)
 class ArithmeticOnly(Rule):
     """A flag goes with arithmetic operators only."""
 

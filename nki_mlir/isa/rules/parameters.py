@@ -1,6 +1,5 @@
 """Rules on which roles and parameters are given, and with what values."""
 
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 from nki_mlir.isa.enums import AluOp
@@ -9,7 +8,6 @@ from nki_mlir.isa.rules.base import Rule, any_of
 from nki_mlir.isa.target import Target
 
 
-@dataclass(frozen=True, kw_only=True)
 class NeedsTile(Rule):
     """An operand that some forms of an instruction can do without, or have as a number, is a tile in this one."""
 
@@ -30,7 +28,6 @@ def _and(names: list[str]) -> str:
     return " and ".join(names)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Together(Rule):
     """Names (roles or parameters) are all given or all absent. The operator bypass goes with or without its operand."""
 
@@ -51,14 +48,13 @@ class Together(Rule):
         return f"{_and(given)} {'is' if len(given) == 1 else 'are'} given without {_and(missing)}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class Requires(Rule):
     """A role or parameter that is given, or has one of some values, needs others."""
 
     ID = "X-NEEDS"
     name: str
     needs: tuple[str, ...]
-    values: frozenset[Any] = field(default_factory=frozenset[Any])
+    values: frozenset[Any] = frozenset()
 
     @property
     def statement(self) -> str:
@@ -77,7 +73,6 @@ class Requires(Rule):
         return f"{self.name}{shown} is given without {_and(missing)}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class ValueIn(Rule):
     """An integer parameter, or each member of a list of them, is one of a set; expressions are not checked."""
 

@@ -1,13 +1,10 @@
 """Rules on access patterns: which partitions and elements an operand may name."""
 
-from dataclasses import dataclass
-
 from nki_mlir.isa.operands import Operand
 from nki_mlir.isa.rules.base import RoleRule, any_of
 from nki_mlir.isa.target import Target
 
 
-@dataclass(frozen=True, kw_only=True)
 class PartitionLimit(RoleRule):
     """At most as many partitions as the memory has."""
 
@@ -24,7 +21,6 @@ class PartitionLimit(RoleRule):
         return f"accesses {operand.partitions} partitions, at most {self.at_most} allowed"
 
 
-@dataclass(frozen=True, kw_only=True)
 class ContiguousPartitions(RoleRule):
     """An instruction walks neighbouring partitions: one partition pair with step 1."""
 
@@ -46,7 +42,6 @@ class ContiguousPartitions(RoleRule):
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
 class StartPartition(RoleRule):
     """65 to 128 partitions start at 0, 33 to 64 at 0 or 64, up to 32 at 0, 32, 64 or 96."""
 
@@ -67,7 +62,6 @@ class StartPartition(RoleRule):
         return f"accesses {count} partitions from partition {start}{steps}, they must start at {allowed}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class InsideStorage(RoleRule):
     """No access outside the storage: its partitions, and the elements of one row (HBM: of the whole tensor)."""
 
@@ -98,7 +92,6 @@ class InsideStorage(RoleRule):
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Dimensions(RoleRule):
     """An instruction has room for a few (step, number) pairs, partitions included."""
 
@@ -114,7 +107,6 @@ class Dimensions(RoleRule):
         return None if pairs <= self.at_most else f"has {pairs} pairs, at most {self.at_most} allowed"
 
 
-@dataclass(frozen=True, kw_only=True)
 class StepRange(RoleRule):
     """The step of a pair is a signed 16-bit number."""
 
@@ -132,7 +124,6 @@ class StepRange(RoleRule):
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
 class DistinctDestination(RoleRule):
     """A destination names each element once: no step of 0."""
 

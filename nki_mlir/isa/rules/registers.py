@@ -1,7 +1,5 @@
 """Rules of the instructions that the engines' sequencers run on registers."""
 
-from dataclasses import dataclass
-
 from nki_mlir.isa.enums import BranchCompareOp, MemorySpace
 from nki_mlir.isa.operands import Operand, Operands
 from nki_mlir.isa.rules.base import RoleRule, Rule, any_of
@@ -10,7 +8,6 @@ from nki_mlir.isa.target import Target
 REGISTER_BITS = 32
 
 
-@dataclass(frozen=True, kw_only=True)
 class OneElement(RoleRule):
     """A register takes one element of a tensor, and gives one."""
 
@@ -27,7 +24,6 @@ class OneElement(RoleRule):
         return f"accesses {operand.count} elements, a register holds one"
 
 
-@dataclass(frozen=True, kw_only=True)
 class RegisterNumber(Rule):
     """A number that goes to a register, or is computed with one, is an integer of 32 bits, signed or not."""
 
@@ -51,7 +47,6 @@ class RegisterNumber(Rule):
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
 class ComparisonForm(Rule):
     """The comparison names its form: a register with a number, with another register, or nothing with nothing."""
 

@@ -1,6 +1,6 @@
 """Each rule class on its own: what it allows at its boundary, and the exact message beyond."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -33,6 +33,7 @@ from nki_mlir.isa.instructions.matmul import (
 )
 from nki_mlir.isa.operands import Operand, Operands
 from nki_mlir.isa.rules import Limit, Rule, by_identifier, check_all, limit_at
+from nki_mlir.isa.rules.base import Parameters
 from nki_mlir.isa.target import CAYMAN, CORE_V4, SUNDA, TARGETS, TONGA, Target
 
 SBUF, PSUM, HBM = MemorySpace.SBUF, MemorySpace.PSUM, MemorySpace.HBM
@@ -984,3 +985,50 @@ def test_instructions_report_their_first_violation_and_remember_what_holds() -> 
     found = INSTRUCTIONS["tensor_tensor"].violation(given(dst=half, data1=good, data2=good, op=AluOp.ADD), None)
     assert found is not None
     assert found[1].identifier == "BIR441"
+
+
+# What makes rules -------------------------------------------------------------------------------------------------
+
+
+class _Sized(Parameters):
+    KIND: ClassVar[str] = "none of the parameters"
+
+    size: int
+    names: tuple[str, ...] = ()
+
+
+class _Longer(_Sized):
+    names: tuple[str, ...] = ("a",)
+    more: bool = False
+
+
+def test_parameters_are_those_of_the_class_and_its_bases() -> None:
+    made = _Longer(size=3, more=True)
+    assert (made.size, made.names, made.more) == (3, ("a",), True)
+    assert repr(made) == "_Longer(size=3, names=('a',), more=True)"
+    assert made.with_(size=4) == _Longer(size=4, more=True)
+
+
+def test_equal_parameters_make_equal_objects() -> None:
+    assert _Sized(size=3) == _Sized(size=3, names=())
+    assert hash(_Sized(size=3)) == hash(_Sized(size=3))
+    assert _Sized(size=3) != _Sized(size=4)
+    assert _Sized(size=3, names=("a",)) != _Longer(size=3)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "_Sized lacks ['size'] or does not have []"),
+        ({"size": 1, "KIND": "x"}, "_Sized lacks [] or does not have ['KIND']"),
+    ],
+)
+def test_wrong_parameters(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        _Sized(**given)
+    assert str(caught.value) == message
+
+
+def test_parameters_do_not_change() -> None:
+    with pytest.raises(AttributeError, match=r"^.size. of _Sized does not change$"):
+        setattr(_Sized(size=3), "size", 4)  # noqa: B010
