@@ -19,11 +19,11 @@ from typing import Any, TextIO
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.printer import Printer
 
 from nki_mlir.dialects import get_all_dialects
 from nki_mlir.dialects.verifier import verify_module
 from nki_mlir.tools.mlir_parser import parse_mlir
+from nki_mlir.tools.mlir_printer import MlirPrinter
 
 GOALS = {"parse": 60.0, "print": 20.0, "verify": 40.0, "memory": 2048.0}
 """Microseconds and bytes an instruction."""
@@ -100,7 +100,7 @@ def seconds(run: Callable[[], Any], repeat: int) -> float:
 
 def print_module(module: ModuleOp, stream: TextIO) -> None:
     """Prints a module."""
-    Printer(stream).print_op(module)
+    MlirPrinter(stream).print_op(module)
 
 
 def measure(instructions: int, repeat: int) -> dict[str, float]:

@@ -54,11 +54,8 @@ class Interned:
     def derive(self) -> None:
         """Computes the figures that follow from `data`, once."""
 
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __hash__(self) -> int:
-        return id(self) >> 4
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (cast(Any, self).data,)
@@ -252,11 +249,8 @@ class Immediate(Data[ImmediateFields]):
     def __init__(self, data: ImmediateFields) -> None:
         """Everything is done by `__new__`, which may return a known object."""
 
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __hash__(self) -> int:
-        return id(self) >> 4
+    __eq__ = object.__eq__  # pyright: ignore[reportAssignmentType]
+    __hash__ = object.__hash__
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Immediate, (self.data,)

@@ -38,7 +38,9 @@ def target_of(op: Operation) -> Target | None:
         arch = parent.properties.get("arch") or parent.attributes.get("nki.arch")
         if type(arch) is ArchAttr:
             return arch.data
-        parent = parent.parent_op()
+        block = parent.parent
+        region = None if block is None else block.parent
+        parent = None if region is None else region.parent
     return None
 
 
@@ -81,15 +83,22 @@ def placement_of(storage: SSAValue, block: Expr) -> Placement | None:
     return owner.placement(block) if isinstance(owner, StorageOp) and isinstance(block, int) else None
 
 
-def admission(access: Access, mem: MemType, placement: Placement | None) -> object | None:
-    """Returns what rules see of an access without index values beside `mem` and `placement`: accesses that share all
-    three are legal in the same instructions. None for one that leaves its storage, which a rule has to tell.
+def admission(
+    access: Access, mem: MemType, placement: Placement | None, ranges: Sequence[Domain] = ()
+) -> object | None:
+    """Returns what rules see of an access beside `mem`, `placement` and the domains of its index values: accesses that
+    share all of these are legal in the same instructions. None if more must be known of it, as of one that leaves its
+    storage.
 
     Rules look at the column offset only to see that it stays inside the row, which is done here, and at placed PSUM.
     """
     fields: Any = access.data
-    end = (fields.offset + access.high + 1) * fields.dtype.size
-    if fields.offset + access.low < 0 or end > mem.row_bytes or not 0 <= fields.block < mem.blocks:
+    low = high = fields.offset
+    if type(low) is not int:
+        low, high = cast(Interval, affine.interval(low, ranges))
+    if low + access.low < 0 or (high + access.high + 1) * fields.dtype.size > mem.row_bytes or access.masked:
+        return None
+    if type(fields.block) is not int or not 0 <= fields.block < mem.blocks:
         return None
     return access if placement is not None and mem.space is MemorySpace.PSUM else access.form
 

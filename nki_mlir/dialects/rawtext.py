@@ -10,7 +10,7 @@ from collections.abc import Callable
 from io import StringIO
 from typing import NoReturn, TypeVar
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
@@ -52,6 +52,16 @@ def value_name(printer: Printer, value: SSAValue) -> str:
         name = printer.print_ssa_value(value)
         printer.stream = stream
     return f"%{name}"
+
+
+def value_names(printer: Printer, op: Operation) -> list[str]:
+    """Returns the names of an op's operands, as `value_name` does."""
+    values = op._operands  # pyright: ignore[reportPrivateUsage]
+    known = printer._ssa_values  # pyright: ignore[reportPrivateUsage]
+    try:
+        return [f"%{known[value]}" for value in values]
+    except KeyError:
+        return [value_name(printer, value) for value in values]
 
 
 def fail(parser: AttrParser, message: str, start: int, end: int | None = None) -> NoReturn:

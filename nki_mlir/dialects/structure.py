@@ -1,10 +1,9 @@
 """What the three dialects share of structure: storage, registers, loops, functions, modules."""
 
 from collections.abc import Mapping
-from struct import Struct
 from typing import Any, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, StringAttr, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i64
 from xdsl.dialects.builtin import ModuleOp as BuiltinModuleOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, base, operand_def, opt_prop_def, prop_def, region_def, result_def, traits_def
@@ -30,13 +29,11 @@ from nki_mlir.dialects.attributes import (
     RegisterType,
     TensorKindAttr,
 )
-from nki_mlir.dialects.dominance import verify_dominance
+from nki_mlir.dialects.dominance import IsolatedFunction, verify_dominance
 from nki_mlir.dialects.places import HoldsInstructions, InsideFunction, blame, verify_distinct, verify_names
 from nki_mlir.isa.enums import LoopKind, MemorySpace, TensorKind
 from nki_mlir.isa.target import TARGETS, Target
 
-_PLACE = Struct("<qq")
-"""A place in the bytes of a list of placements."""
 PARTITIONS = 128
 LARGEST_TENSOR = 1 << 32
 LARGEST_INTEGER = 1 << 63
@@ -133,11 +130,11 @@ class StorageOp(IRDLOperation):
         places = self.properties.get("places")
         if places is None:
             return None
-        data = cast("DenseArrayBase[IntegerType]", places).data.data
-        if not 0 <= block < len(data) // _PLACE.size:
-            return None
-        partition, address = _PLACE.unpack_from(data, _PLACE.size * block)
-        return None if partition == UNPLACED else (partition, address)
+        known: Any = vars(self).get("_known")
+        if known is None or known[0] is not places:
+            known = vars(self)["_known"] = places, self.placements()
+        placements = known[1]
+        return placements[block] if 0 <= block < len(placements) else None
 
     def place(self, placements: list[tuple[int, int] | None]) -> None:
         """Sets the places of all blocks."""
@@ -326,9 +323,13 @@ class LoopOp(IRDLOperation):
         """Returns the values of the loop variable in order: none of a loop that does not verify, for the instructions
         inside it are verified before it.
         """
-        bounds = [self.properties.get(name) for name in ("lower", "upper", "step")]
-        lower, upper, step = (_integer(bound) if isinstance(bound, IntegerAttr) else 0 for bound in bounds)
-        return range(lower, upper, step) if step else range(0)
+        get = self.properties.get
+        bounds = get("lower"), get("upper"), get("step")
+        known: Any = vars(self).get("_known")
+        if known is None or known[0] is not bounds[0] or known[1] is not bounds[1] or known[2] is not bounds[2]:
+            lower, upper, step = (_integer(bound) if isinstance(bound, IntegerAttr) else 0 for bound in bounds)
+            known = vars(self)["_known"] = (*bounds, range(lower, upper, step) if step else range(0))
+        return known[3]
 
     @property
     def trip_count(self) -> int:
@@ -455,6 +456,8 @@ class ModuleOp(SymbolRegionOp):
 
 class FunctionOp(SymbolRegionOp):
     """Base of functions and kernels, which see no value from outside of them."""
+
+    traits = traits_def(IsolatedFunction())
 
     def verify_(self) -> None:
         super().verify_()

@@ -29,7 +29,6 @@ from nki_mlir.dialects.instruction import (
     GROUPS,
     InstructionOp,
     Role,
-    guard_indices,
     operands_of,
 )
 
@@ -72,19 +71,25 @@ class _Form(NamedTuple):
     required: dict[str, tuple[str, ...]]
     rest: dict[str, str | None]
     printed: frozenset[str]
+    head: tuple[str, ...]
+    """The properties for which the words before the label stand."""
     heads: dict[str, dict[str, Attribute]]
-    """The properties for which the words before the name stand, of those heads that were read before."""
+    """What they are, by those words that were read before."""
+    words: dict[tuple[Attribute | None, ...], str]
+    """The words, by those of these properties that were printed before."""
 
 
 @cache
 def _form(cls: type[InstructionOp]) -> _Form:
     groups = {group: [role for role in cls.ROLES if role.group == group] for group in GROUPS}
-    inline = (name for name, _, _ in cls.INLINE)
+    inline = [name for name, _, _ in cls.INLINE]
     return _Form(
         {group: {role.name: role for role in roles} for group, roles in groups.items()},
         {g: tuple(r.name for r in roles if not r.optional and not r.variadic) for g, roles in groups.items()},
         {group: next((role.name for role in roles if role.variadic), None) for group, roles in groups.items()},
         COMMON_PROPERTIES | {*cls.FLAGS, *inline, *(role.name for role in cls.ROLES)},
+        (*inline, *cls.FLAGS, "engine"),
+        {},
         {},
     )
 
@@ -403,48 +408,73 @@ def _fail_at_entry(cls: type[Any], parser: Parser, start: int, key: str) -> NoRe
     raise AssertionError(key)
 
 
-def print_instruction(op: InstructionOp, printer: Printer) -> None:
-    """Prints an instruction after its name."""
-    properties = op.properties
-    name_of = rawtext.value_name
-    out: list[str] = []
-    for name, _, _ in op.INLINE:
-        if (held := properties.get(name)) is not None:
-            out.append(f" {cast(Any, held).data}")
-    for name in op.FLAGS:
-        if name in properties:
-            out.append(f" {name}")
-    if (engine := properties.get("engine")) is not None:
-        out.append(f" on {cast(EngineAttr, engine).data}")
-    if (label := properties.get("name")) is not None:
-        out.append(f' "{_escape(cast(StringAttr, label).data)}"')
-    group = ""
-    for role, _, pattern, storage, indices in operands_of(op):
-        if role.group != group:
-            out.append(f") {role.group}(" if group else f" {role.group}(")
-            group = role.group
-        else:
-            out.append(", ")
-        if role.optional or group == "params":
-            out.append(f"{role.name} = ")
-        if storage is not None:
-            out.append(name_of(printer, storage))
-        if not isinstance(pattern, RegisterAttr):
-            names = [name_of(printer, value) for value in indices]
-            out.append(cast("Access | Immediate | ExprAttr", pattern).text(names))
-    if group:
-        out.append(")")
-    if (when := properties.get("when")) is not None:
-        names = [name_of(printer, value) for value in guard_indices(op)]
-        out.append(f" when({cast(ConditionAttr, when).text(names)})")
-    printer.print_string("".join(out))
-    printed = _form(type(op)).printed
-    shown = {name: held for name, held in properties.items() if name not in printed}
-    if shown or op.attributes:
+def print_instruction(op: InstructionOp, printer: Printer, name: str = "") -> None:
+    """Prints an instruction after its name, or with the name given."""
+    printer.print_string(name + _line(op, printer))
+    properties, printed = op.properties, _form(type(op)).printed
+    if op.attributes or not properties.keys() <= printed:
+        shown = {name: held for name, held in properties.items() if name not in printed}
         printer.print_string(" ")
         printer.print_attr_dict({**shown, **op.attributes})
     if op.successors:
         printer.print_successors(op.successors)
+
+
+def _line(op: InstructionOp, printer: Printer) -> str:
+    """Returns the text of an instruction from behind its name to the last parenthesis.
+
+    Every instruction that is printed comes by here, so operands are taken apart without `operands_of`.
+    """
+    properties, names, position, opened = op.properties, rawtext.value_names(printer, op), 0, ""
+    out = [_words(op)]
+    if (label := properties.get("name")) is not None:
+        out.append(f' "{_escape(cast(StringAttr, label).data)}"')
+    try:
+        for role, group, optional, variadic, _ in op.ROLES:
+            held: Any = properties.get(role)
+            if held is None:
+                continue
+            for pattern in held.data if variadic else (held,):
+                if group == opened:
+                    out.append(", ")
+                else:
+                    out.append(f") {group}(" if opened else f" {group}(")
+                    opened = group
+                if optional or group == "params":
+                    out.append(f"{role} = ")
+                if type(pattern) is Immediate:
+                    out.append(pattern.text())
+                    continue
+                if type(pattern) is not ExprAttr:
+                    out.append(names[position])
+                    position += 1
+                if type(pattern) is not RegisterAttr:
+                    end = position + pattern.indices
+                    out.append(pattern.text(names[position:end]))
+                    position = end
+        if opened:
+            out.append(")")
+        when: Any = properties.get("when")
+        if when is not None:
+            out.append(f" when({when.text(names[len(names) - when.indices :])})")
+    except IndexError:
+        list(operands_of(op))  # tells which pattern mentions a value that the op does not have
+        raise
+    return "".join(out)
+
+
+def _words(op: InstructionOp) -> str:
+    """Returns the words before the instruction's label."""
+    properties, form = op.properties, _form(type(op))
+    key = tuple(map(properties.get, form.head))
+    known = form.words.get(key)
+    if known is None:
+        words = [str(cast(Any, properties[name]).data) for name, _, _ in op.INLINE if name in properties]
+        words += (name for name in op.FLAGS if name in properties)
+        if "engine" in properties:
+            words.append(f"on {cast(EngineAttr, properties['engine']).data}")
+        known = form.words[key] = "".join(f" {word}" for word in words)
+    return known
 
 
 def _escape(text: str) -> str:

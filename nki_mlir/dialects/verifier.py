@@ -1,6 +1,6 @@
 """Verifies IR as xDSL does, but finds all errors and names the place of each, without printing the module."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
@@ -47,9 +47,13 @@ def verify_module(module: ModuleOp) -> None:
     errors: dict[Operation, NkiError] = {}
     unforeseen: NkiError | None = None
     with quiet_diagnostics():
-        for op in module.walk(region_first=True):
+        for op in _inner_first(module):
             try:
-                _verify_op(op)
+                op.verify(verify_nested_ops=False)
+                for region in op.regions:
+                    for block in region.blocks:
+                        if block.is_empty:
+                            block.verify()
             except VerifyException as error:
                 about = operation_of(error) or op
                 wrong = _wrong_property(op) if about is op else None
@@ -66,6 +70,22 @@ def verify_module(module: ModuleOp) -> None:
         raise ExceptionGroup("the module does not verify", in_order)
     if unforeseen is not None:
         raise unforeseen
+
+
+def _inner_first(module: ModuleOp) -> Iterator[Operation]:
+    """Yields all ops of a module, those without regions first, then the others, each behind those inside of it."""
+    outer_first: list[Operation] = [module]
+    for holder in outer_first:
+        for region in holder.regions:
+            for block in region.blocks:
+                op = block.first_op
+                while op is not None:
+                    if op.regions:
+                        outer_first.append(op)
+                    else:
+                        yield op
+                    op = op.next_op
+    yield from reversed(outer_first)
 
 
 def _wrong_property(op: Operation) -> str | None:
@@ -96,11 +116,3 @@ def _expected(constraint: AttrConstraint[Attribute]) -> str | None:
             return f"an array, each member {member}"
         case _:
             return None
-
-
-def _verify_op(op: Operation) -> None:
-    op.verify(verify_nested_ops=False)
-    for region in op.regions:
-        for block in region.blocks:
-            if block.first_op is None:
-                block.verify()

@@ -226,7 +226,9 @@ def body(console: Console, argv: Sequence[str]) -> int:
         raise own_error(error) from error
     if options.simulate:
         return _simulate(console, ir, options.input, options.output_dir)
-    console.write(options.output, str(ir) + "\n")
+    from nki_mlir.tools.mlir_printer import mlir_text
+
+    console.write(options.output, mlir_text(ir))
     return 0
 
 

@@ -77,7 +77,9 @@ def _body(console: Console, argv: Sequence[str]) -> int:
 
         verify_module(module)
     if result == "mlir":
-        console.write(args.output, _text(module, not args.strip_locations))
+        from nki_mlir.tools.mlir_printer import mlir_text
+
+        console.write(args.output, mlir_text(module, locations=not args.strip_locations))
     else:
         from nki_mlir.interchange.klr_dialect import LAYOUTS, module_to_klr
 
@@ -119,16 +121,6 @@ def _parse(console: Console, path: str, data: bytes) -> "ModuleOp":
     module = parse_mlir(context, text, name)
     input_is_read()
     return module
-
-
-def _text(module: "ModuleOp", with_locations: bool) -> str:
-    from io import StringIO
-
-    from xdsl.printer import Printer
-
-    stream = StringIO()
-    Printer(stream, print_debuginfo=with_locations).print_op(module)
-    return stream.getvalue() + "\n"
 
 
 def run(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:

@@ -5,14 +5,13 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from io import StringIO
 from typing import TextIO
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.printer import Printer
 
 from nki_mlir.dialects.verifier import verify_module
+from nki_mlir.tools.mlir_printer import mlir_text
 
 
 @dataclass
@@ -47,14 +46,12 @@ class Timer:
 
 def print_module(module: ModuleOp, args: argparse.Namespace, *, generic: bool = False) -> str:
     """Returns the text of a module in the form that the printing flags ask for."""
-    stream = StringIO()
-    Printer(
-        stream=stream,
-        print_generic_format=generic or args.print_op_generic,
-        print_properties_as_attributes=args.print_no_properties,
-        print_debuginfo=args.print_debuginfo,
-    ).print_op(module)
-    return stream.getvalue() + "\n"
+    return mlir_text(
+        module,
+        generic=generic or args.print_op_generic,
+        properties_as_attributes=args.print_no_properties,
+        locations=args.print_debuginfo,
+    )
 
 
 @dataclass

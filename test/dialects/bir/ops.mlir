@@ -33,33 +33,33 @@ bir.module @m attributes {arch = #nki.arch<gen4>} {
   // CHECK: bir.func @memory {
   // GENERIC: "bir.func"(
   bir.func @memory {
-    // CHECK: %a_1 = bir.tensor "a" kind external_input : !nki.mem<hbm 512x512xf32>
+    // CHECK: %a = bir.tensor "a" kind external_input : !nki.mem<hbm 512x512xf32>
     // GENERIC: "bir.tensor"(
-    %a_1 = bir.tensor "a" kind external_input : !nki.mem<hbm 512x512xf32>
-    // CHECK: %o_1 = bir.tensor "p" kind external_output : !nki.mem<hbm 512x512xf32>
+    %a = bir.tensor "a" kind external_input : !nki.mem<hbm 512x512xf32>
+    // CHECK: %o = bir.tensor "p" kind external_output : !nki.mem<hbm 512x512xf32>
     // GENERIC: "bir.tensor"(
-    %o_1 = bir.tensor "p" kind external_output : !nki.mem<hbm 512x512xf32>
-    // CHECK: %t_1 = bir.tensor "t" at <0, 0> : !nki.mem<sbuf 128x512xf32>
+    %o = bir.tensor "p" kind external_output : !nki.mem<hbm 512x512xf32>
+    // CHECK: %t = bir.tensor "t" at <0, 0> : !nki.mem<sbuf 128x512xf32>
     // GENERIC: "bir.tensor"(
-    %t_1 = bir.tensor "t" at <0, 0> : !nki.mem<sbuf 128x512xf32>
+    %t = bir.tensor "t" at <0, 0> : !nki.mem<sbuf 128x512xf32>
     // CHECK: %b = bir.tensor "b" at <0, 2048> : !nki.mem<sbuf 128x512xbf16>
     // GENERIC: "bir.tensor"(
     %b = bir.tensor "b" at <0, 2048> : !nki.mem<sbuf 128x512xbf16>
-    // CHECK: bir.memset "I-1" outs(%t_1[0 : 128 | 0 : 512] f32) ins(-0.0 : f32)
+    // CHECK: bir.memset "I-1" outs(%t[0 : 128 | 0 : 512] f32) ins(-0.0 : f32)
     // GENERIC: "bir.memset"(
-    bir.memset "I-1" outs(%t_1[0 : 128 | 0 : 512] f32) ins(-0.0 : f32)
-    // CHECK: bir.load "I-2" outs(%t_1[0 : 128 | 0 : 512] f32) ins(%a_1[0 : 512*128, 512] f32) {dge_type = #nki.dge<swdge>}
+    bir.memset "I-1" outs(%t[0 : 128 | 0 : 512] f32) ins(-0.0 : f32)
+    // CHECK: bir.load "I-2" outs(%t[0 : 128 | 0 : 512] f32) ins(%a[0 : 512*128, 512] f32) {dge_type = #nki.dge<swdge>}
     // GENERIC: "bir.load"(
-    bir.load "I-2" outs(%t_1[0 : 128 | 0 : 512] f32) ins(%a_1[0 : 512*128, 512] f32) {dge_type = #nki.dge<swdge>}
-    // CHECK: bir.save on dma "I-3" outs(%o_1[131072 : 512*128, 512] f32) ins(%t_1[0 : 128 | 0 : 512] f32)
+    bir.load "I-2" outs(%t[0 : 128 | 0 : 512] f32) ins(%a[0 : 512*128, 512] f32) {dge_type = #nki.dge<swdge>}
+    // CHECK: bir.save on dma "I-3" outs(%o[131072 : 512*128, 512] f32) ins(%t[0 : 128 | 0 : 512] f32)
     // GENERIC: "bir.save"(
-    bir.save on dma "I-3" outs(%o_1[131072 : 512*128, 512] f32) ins(%t_1[0 : 128 | 0 : 512] f32)
-    // CHECK: bir.dma_copy "I-4" outs(%o_1[0 : 512] f32) ins(%a_1[512 : 512] f32)
+    bir.save on dma "I-3" outs(%o[131072 : 512*128, 512] f32) ins(%t[0 : 128 | 0 : 512] f32)
+    // CHECK: bir.dma_copy "I-4" outs(%o[0 : 512] f32) ins(%a[512 : 512] f32)
     // GENERIC: "bir.dma_copy"(
-    bir.dma_copy "I-4" outs(%o_1[0 : 512] f32) ins(%a_1[512 : 512] f32)
-    // CHECK: bir.tensor_copy on dve "I-5" outs(%b[0 : 128 | 0 : 512] bf16) ins(%t_1[0 : 128 | 511 : -1*512] f32)
+    bir.dma_copy "I-4" outs(%o[0 : 512] f32) ins(%a[512 : 512] f32)
+    // CHECK: bir.tensor_copy on dve "I-5" outs(%b[0 : 128 | 0 : 512] bf16) ins(%t[0 : 128 | 511 : -1*512] f32)
     // GENERIC: "bir.tensor_copy"(
-    bir.tensor_copy on dve "I-5" outs(%b[0 : 128 | 0 : 512] bf16) ins(%t_1[0 : 128 | 511 : -1*512] f32)
+    bir.tensor_copy on dve "I-5" outs(%b[0 : 128 | 0 : 512] bf16) ins(%t[0 : 128 | 511 : -1*512] f32)
   }
   // CHECK: bir.func @compute {
   // GENERIC: "bir.func"(
@@ -134,41 +134,41 @@ bir.module @m attributes {arch = #nki.arch<gen4>} {
   // CHECK: bir.func @loops {
   // GENERIC: "bir.func"(
   bir.func @loops {
-    // CHECK: %a_2 = bir.tensor "c" kind external_input : !nki.mem<hbm 1000x512xf32>
+    // CHECK: %a = bir.tensor "c" kind external_input : !nki.mem<hbm 1000x512xf32>
     // GENERIC: "bir.tensor"(
-    %a_2 = bir.tensor "c" kind external_input : !nki.mem<hbm 1000x512xf32>
-    // CHECK: %t_2 = bir.tensor "t" at <0, 0>, <0, 2048> : !nki.mem<sbuf 128x512xf32, blocks 2>
+    %a = bir.tensor "c" kind external_input : !nki.mem<hbm 1000x512xf32>
+    // CHECK: %t = bir.tensor "t" at <0, 0>, <0, 2048> : !nki.mem<sbuf 128x512xf32, blocks 2>
     // GENERIC: "bir.tensor"(
-    %t_2 = bir.tensor "t" at <0, 0>, <0, 2048> : !nki.mem<sbuf 128x512xf32, blocks 2>
-    // CHECK: %s_1 = bir.tensor "s" at <0, 4096> : !nki.mem<sbuf 128x512xbf16>
+    %t = bir.tensor "t" at <0, 0>, <0, 2048> : !nki.mem<sbuf 128x512xf32, blocks 2>
+    // CHECK: %s = bir.tensor "s" at <0, 4096> : !nki.mem<sbuf 128x512xbf16>
     // GENERIC: "bir.tensor"(
-    %s_1 = bir.tensor "s" at <0, 4096> : !nki.mem<sbuf 128x512xbf16>
-    // CHECK: %p_1 = bir.tensor "p" at <0, 0> : !nki.mem<psum 128x512xf32>
+    %s = bir.tensor "s" at <0, 4096> : !nki.mem<sbuf 128x512xbf16>
+    // CHECK: %p = bir.tensor "p" at <0, 0> : !nki.mem<psum 128x512xf32>
     // GENERIC: "bir.tensor"(
-    %p_1 = bir.tensor "p" at <0, 0> : !nki.mem<psum 128x512xf32>
+    %p = bir.tensor "p" at <0, 0> : !nki.mem<psum 128x512xf32>
     // CHECK: %n = bir.register "n"
     // GENERIC: "bir.register"(
     %n = bir.register "n"
     // CHECK: bir.loop %i = 0 to 8 step 1 affine {
     // GENERIC: "bir.loop"(
     bir.loop %i = 0 to 8 step 1 affine {
-      // CHECK: bir.load "I-1" outs(%t_2{(%i mod 2)}[0 : min(128, -128*%i + 1000) | 0 : 512] f32) ins(%a_2[65536*%i : 512*min(128, -128*%i + 1000), 512] f32)
+      // CHECK: bir.load "I-1" outs(%t{(%i mod 2)}[0 : min(128, -128*%i + 1000) | 0 : 512] f32) ins(%a[65536*%i : 512*min(128, -128*%i + 1000), 512] f32)
       // GENERIC: "bir.load"(
-      bir.load "I-1" outs(%t_2{(%i mod 2)}[0 : min(128, -128*%i + 1000) | 0 : 512] f32) ins(%a_2[65536*%i : 512*min(128, -128*%i + 1000), 512] f32)
+      bir.load "I-1" outs(%t{(%i mod 2)}[0 : min(128, -128*%i + 1000) | 0 : 512] f32) ins(%a[65536*%i : 512*min(128, -128*%i + 1000), 512] f32)
       // CHECK: bir.loop %j = 7 to 100 step 31 sequential attributes {nki.note = "inner"} {
       // GENERIC: "bir.loop"(
       bir.loop %j = 7 to 100 step 31 sequential attributes {nki.note = "inner"} {
-        // CHECK: bir.matmult outs(%p_1[0 : 32 | 0 : 512] f32) ins(%s_1[32*%i - 128*(%i floordiv 4) : 32 | 0 : 32] bf16, %s_1[32*%i - 128*(%i floordiv 4) : 32 | 0 : 512] bf16) params(accumulate = %i + 2*(%j + 24 floordiv 31) - 2, tile_position = [32*%i, 0], tile_size = [32, 64]) when(%i - 1 ge 0, %j - %i eq 0)
+        // CHECK: bir.matmult outs(%p[0 : 32 | 0 : 512] f32) ins(%s[32*%i - 128*(%i floordiv 4) : 32 | 0 : 32] bf16, %s[32*%i - 128*(%i floordiv 4) : 32 | 0 : 512] bf16) params(accumulate = %i + 2*(%j + 24 floordiv 31) - 2, tile_position = [32*%i, 0], tile_size = [32, 64]) when(%i - 1 ge 0, %j - %i eq 0)
         // GENERIC: "bir.matmult"(
-        bir.matmult outs(%p_1[0 : 32 | 0 : 512] f32) ins(%s_1[32*%i - 128*(%i floordiv 4) : 32 | 0 : 32] bf16, %s_1[32*%i - 128*(%i floordiv 4) : 32 | 0 : 512] bf16) params(accumulate = %i + 2*(%j + 24 floordiv 31) - 2, tile_position = [32*%i, 0], tile_size = [32, 64]) when(%i - 1 ge 0, %j - %i eq 0)
+        bir.matmult outs(%p[0 : 32 | 0 : 512] f32) ins(%s[32*%i - 128*(%i floordiv 4) : 32 | 0 : 32] bf16, %s[32*%i - 128*(%i floordiv 4) : 32 | 0 : 512] bf16) params(accumulate = %i + 2*(%j + 24 floordiv 31) - 2, tile_position = [32*%i, 0], tile_size = [32, 64]) when(%i - 1 ge 0, %j - %i eq 0)
       }
     }
     // CHECK: bir.dynamic_for_loop %k = 0 to %n step 2 attributes {nki.note = "dynamic"} {
     // GENERIC: "bir.dynamic_for_loop"(
     bir.dynamic_for_loop %k = 0 to %n step 2 attributes {nki.note = "dynamic"} {
-      // CHECK: bir.memset outs(%t_2[0 : 128 | %k : 1] f32) ins(1.0 : f32)
+      // CHECK: bir.memset outs(%t[0 : 128 | %k : 1] f32) ins(1.0 : f32)
       // GENERIC: "bir.memset"(
-      bir.memset outs(%t_2[0 : 128 | %k : 1] f32) ins(1.0 : f32)
+      bir.memset outs(%t[0 : 128 | %k : 1] f32) ins(1.0 : f32)
     }
     // CHECK: bir.do_while %n attributes {nki.note = "while"} {
     // GENERIC: "bir.do_while"(
@@ -181,33 +181,33 @@ bir.module @m attributes {arch = #nki.arch<gen4>} {
   // CHECK: bir.func @registers {
   // GENERIC: "bir.func"(
   bir.func @registers {
-    // CHECK: %t_3 = bir.tensor "t" at <0, 0> : !nki.mem<sbuf 128x512xi32>
+    // CHECK: %t = bir.tensor "t" at <0, 0> : !nki.mem<sbuf 128x512xi32>
     // GENERIC: "bir.tensor"(
-    %t_3 = bir.tensor "t" at <0, 0> : !nki.mem<sbuf 128x512xi32>
-    // CHECK: %r_1 = bir.register "r"
+    %t = bir.tensor "t" at <0, 0> : !nki.mem<sbuf 128x512xi32>
+    // CHECK: %r = bir.register "r"
     // GENERIC: "bir.register"(
-    %r_1 = bir.register "r"
+    %r = bir.register "r"
     // CHECK: %q = bir.register "q"
     // GENERIC: "bir.register"(
     %q = bir.register "q"
-    // CHECK: bir.register_move "R-1" outs(%r_1) ins(-7 : i32)
+    // CHECK: bir.register_move "R-1" outs(%r) ins(-7 : i32)
     // GENERIC: "bir.register_move"(
-    bir.register_move "R-1" outs(%r_1) ins(-7 : i32)
-    // CHECK: bir.register_move "R-2" outs(%q) ins(%r_1)
+    bir.register_move "R-1" outs(%r) ins(-7 : i32)
+    // CHECK: bir.register_move "R-2" outs(%q) ins(%r)
     // GENERIC: "bir.register_move"(
-    bir.register_move "R-2" outs(%q) ins(%r_1)
-    // CHECK: bir.register_alu add "R-3" outs(%r_1) ins(%q, 1 : i32)
+    bir.register_move "R-2" outs(%q) ins(%r)
+    // CHECK: bir.register_alu add "R-3" outs(%r) ins(%q, 1 : i32)
     // GENERIC: "bir.register_alu"(
-    bir.register_alu add "R-3" outs(%r_1) ins(%q, 1 : i32)
-    // CHECK: bir.tensor_load "R-4" outs(%r_1) ins(%t_3[0 : 1 | %q : 1] i32)
+    bir.register_alu add "R-3" outs(%r) ins(%q, 1 : i32)
+    // CHECK: bir.tensor_load "R-4" outs(%r) ins(%t[0 : 1 | %q : 1] i32)
     // GENERIC: "bir.tensor_load"(
-    bir.tensor_load "R-4" outs(%r_1) ins(%t_3[0 : 1 | %q : 1] i32)
-    // CHECK: bir.tensor_save "R-5" outs(%t_3[0 : 1 | 4*%r_1 + 2*%q - 8 : 1] i32) ins(%r_1)
+    bir.tensor_load "R-4" outs(%r) ins(%t[0 : 1 | %q : 1] i32)
+    // CHECK: bir.tensor_save "R-5" outs(%t[0 : 1 | 4*%r + 2*%q - 8 : 1] i32) ins(%r)
     // GENERIC: "bir.tensor_save"(
-    bir.tensor_save "R-5" outs(%t_3[0 : 1 | 4*%r_1 + 2*%q - 8 : 1] i32) ins(%r_1)
-    // CHECK: bir.compare_and_branch lt_imm "R-6" ins(%r_1, 10 : i32) [^bb1, ^bb2]
+    bir.tensor_save "R-5" outs(%t[0 : 1 | 4*%r + 2*%q - 8 : 1] i32) ins(%r)
+    // CHECK: bir.compare_and_branch lt_imm "R-6" ins(%r, 10 : i32) [^bb1, ^bb2]
     // GENERIC: "bir.compare_and_branch"(
-    bir.compare_and_branch lt_imm "R-6" ins(%r_1, 10 : i32) [^bb1, ^bb2]
+    bir.compare_and_branch lt_imm "R-6" ins(%r, 10 : i32) [^bb1, ^bb2]
   ^bb1:
     // CHECK: bir.unconditional_branch ^bb2
     // GENERIC: "bir.unconditional_branch"(

@@ -13,9 +13,9 @@
 // CHECK-NEXT:     bir.dma_copy "d" outs(%both[0 : 8192] f32) ins(%x[0 : 8192] f32)
 // CHECK-NEXT:   }
 // CHECK-NEXT:   bir.func @sg0001 attributes {core = 1 : i64} {
-// CHECK-NEXT:     %x_1 = bir.tensor "x" kind external_input : !nki.mem<hbm 128x64xf32>
-// CHECK-NEXT:     %o_1 = bir.tensor "o" kind external_output : !nki.mem<hbm 128x64xf32>
-// CHECK-NEXT:     bir.dma_copy "s" outs(%o_1[0 : 8192] f32) ins(%x_1[0 : 8192] f32)
+// CHECK-NEXT:     %x = bir.tensor "x" kind external_input : !nki.mem<hbm 128x64xf32>
+// CHECK-NEXT:     %o = bir.tensor "o" kind external_output : !nki.mem<hbm 128x64xf32>
+// CHECK-NEXT:     bir.dma_copy "s" outs(%o[0 : 8192] f32) ins(%x[0 : 8192] f32)
 // CHECK-NEXT:   }
 // CHECK-NEXT: }
 klr.kernel @io attributes {arch = #nki.arch<gen2>, inputs = ["x", "both"], outputs = ["o", "both"], shared_buffers = ["o", "both", "shared"], edges = [["s", "d"]]} {

@@ -348,7 +348,7 @@ def test_what_the_generic_form_can_get_wrong(change: Any, message: str) -> None:
 
 def test_an_op_that_verified_is_looked_at_again_when_it_changes() -> None:
     op = instruction("bir.tensor_copy outs(%t[0 : 128 | 0 : 512] f32) ins(%u[0 : 128 | 0 : 512] f32)")
-    op.verify_()
+    op.verify()
     for wrong, message in (
         ("[0 : 129 | 0 : 512] f32", "at most 128 allowed"),
         ("[0 : 128 | 1 : 512] f32", "X-FMAX"),
@@ -357,9 +357,9 @@ def test_an_op_that_verified_is_looked_at_again_when_it_changes() -> None:
     ):
         op.properties["src"] = Access.read(wrong)
         with pytest.raises(VerifyException, match=message):
-            op.verify_()
+            op.verify()
     op.properties["src"] = Access.read("{3}[0 : 128 | 511 : -1*512] f32")
-    op.verify_()
+    op.verify()
 
 
 def test_memset_in_generic_text_is_the_same_op() -> None:

@@ -1,0 +1,65 @@
+"""Ops that are legal in the same way as one before are not looked at again; the verdict is the same as without that."""
+
+from collections.abc import Callable
+
+from hypothesis import given
+from hypothesis import strategies as st
+from parsing import instructions, parse
+from strategies import relaxed
+from xdsl.utils.exceptions import VerifyException
+
+OFFSETS = st.sampled_from(
+    ["0", "3", "32", "%i", "8*%i", "8*%i + 2", "8*%j", "8*%i + 4*%j", "64*%i - 4", "32*%i", "(%i floordiv 2)", "(%j mod 3)"]
+)
+ACCESSES = st.builds(
+    "%{}[{} : {} | {} : {}] {}".format,
+    st.sampled_from("xyp"),
+    OFFSETS,
+    st.sampled_from([32, 64]),
+    OFFSETS,
+    st.sampled_from(["16", "4*4", "0*2, 8"]),
+    st.sampled_from(["f32", "bf16"]),
+)
+TEMPLATES = st.sampled_from(
+    [
+        "bir.tensor_copy on dve outs({0}) ins({1})",
+        "bir.tensor_copy on act outs({0}) ins({0})",
+        "bir.tensor_tensor add on dve outs({0}) ins({1}, {1})",
+        "bir.tensor_scalar mult on dve outs({0}) ins({0}, operand0 = {3}.5 : f32)",
+        "bir.activation exp on act outs({0}) ins({0}, bias = {1}, scale = {3}.5 : f32)",
+        "bir.matmult outs({0}) ins({1}, {2}) params(tile_position = [0, 32*%i + {3}], tile_size = [32, 32])",
+    ]
+)
+LINES = st.builds(
+    lambda template, *parts: template.format(*parts), TEMPLATES, ACCESSES, ACCESSES, ACCESSES, st.integers(0, 1)
+)
+LOOPS = (
+    'bir.func @f {{ %x = bir.tensor "x" at <{}, 0> : !nki.mem<sbuf 64x64xf32>'
+    ' %y = bir.tensor "y" : !nki.mem<sbuf 128x64xbf16> %p = bir.tensor "p" at <0, {}> : !nki.mem<psum 128x512xf32>'
+    " bir.loop %i = 0 to {} step {} affine {{ bir.loop %j = 0 to {} step 1 affine {{ {} }} }} }}"
+)
+FUNCTIONS = st.builds(
+    LOOPS.format,
+    st.sampled_from([0, 32]),
+    st.sampled_from([0, 8, 2048]),
+    st.integers(0, 3),
+    st.integers(1, 2),
+    st.integers(1, 3),
+    LINES,
+)
+
+
+def legal(verify: Callable[[], None]) -> bool:
+    try:
+        verify()
+    except VerifyException:
+        return False
+    return True
+
+
+@given(st.lists(FUNCTIONS, min_size=1, max_size=4))
+@relaxed
+def test_the_verdict_is_the_same_whatever_was_found_legal_before(texts: list[str]) -> None:
+    for text in texts:
+        (op,) = instructions(parse(text))
+        assert legal(op.verify) is legal(op.verify_)
