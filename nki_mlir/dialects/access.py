@@ -225,6 +225,11 @@ class Access(Data[AccessFields]):
         return known
 
     @classmethod
+    def known(cls, source: str) -> "Access | None":
+        """Returns the access of a text that was read before, in the same spelling."""
+        return cls._by_text.get(source)
+
+    @classmethod
     def read_sparse(cls, source: str) -> "tuple[Access, tuple[int, ...]]":
         """Reads a text in which index values fold away or come in another order; returns their numbers in the text."""
         return numbered(_read(source))

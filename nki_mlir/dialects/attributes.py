@@ -235,6 +235,7 @@ class Immediate(Data[ImmediateFields]):
     name = "nki.imm"
 
     _pool: ClassVar[dict[tuple[str, Dtype], Any]] = {}
+    _by_text: "ClassVar[dict[str, Immediate]]" = {}
 
     def __new__(cls, data: ImmediateFields) -> Self:
         key = repr(data.value), data.dtype
@@ -273,7 +274,13 @@ class Immediate(Data[ImmediateFields]):
         if match is None:
             raise ExprSyntaxError("expected a number with its type, such as 2.0 : f32", 0)
         dtype = _member(Dtype, match[2], match.start(2))
-        return cls(ImmediateFields(read_number(match[1], dtype), dtype))
+        found = cls._by_text[text] = cls(ImmediateFields(read_number(match[1], dtype), dtype))
+        return found
+
+    @classmethod
+    def known(cls, text: str) -> "Immediate | None":
+        """Returns the number of a text that was read before, in the same spelling."""
+        return cls._by_text.get(text)
 
     def text(self, _: Sequence[str] = ()) -> str:
         """Returns the number with its type; it names no index values."""

@@ -232,11 +232,19 @@ class InstructionOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> "InstructionOp":
-        return cls.parse_at(parser, rawtext.position(parser))
+        op, end = cls.parse_at(parser, rawtext.position(parser))
+        if end is not None:
+            rawtext.resume(parser, end)
+        return op
 
     @classmethod
-    def parse_at(cls, parser: Parser, at: int, location: LocationAttr | None = None) -> "InstructionOp":
-        """Parses the op from position `at` of the text, which is where its name ends; it gets the location."""
+    def parse_at(
+        cls, parser: Parser, at: int, location: LocationAttr | None = None
+    ) -> "tuple[InstructionOp, int | None]":
+        """Parses the op from position `at` of the text, which is where its name ends; it gets the location.
+
+        Returns it with the position where its text ends, None if the parser's tokens go on from there already.
+        """
         from nki_mlir.dialects.syntax import parse_instruction
 
         return parse_instruction(cls, parser, at, location)

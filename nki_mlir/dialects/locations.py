@@ -16,6 +16,13 @@ def integer(value: int) -> IntAttr:
     return attribute
 
 
+def string(value: str) -> StringAttr:
+    """Returns a StringAttr, likewise."""
+    attribute: StringAttr = _new(StringAttr)
+    _set(attribute, "data", value)
+    return attribute
+
+
 def file_location(file: StringAttr, line: IntAttr, column: IntAttr) -> FileLineColLoc:
     """Returns `loc("file":line:column)` in a tenth of the time that its constructor takes, for there is one an op."""
     location: FileLineColLoc = _new(FileLineColLoc)

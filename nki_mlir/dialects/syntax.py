@@ -31,6 +31,7 @@ from nki_mlir.dialects.instruction import (
     Role,
     operands_of,
 )
+from nki_mlir.dialects.locations import string
 
 # No expression here holds a possessive or atomic group: Python 3.11.2 takes some of them wrong (CPython issue 101955).
 _BLANK = r"\s*(?://[^\n]*(?:\n\s*|\Z))*"  # a comment is skipped as a whole, or its words would be read
@@ -55,6 +56,7 @@ _DELIMITER = re.compile(r"//[^\n]*|[\[\](),]")
 _VALUE_NAME = re.compile(r"%[\w$.-]+")
 _EMPTY = re.compile(rf"{_BLANK}\)")
 _BLANKS = re.compile(_BLANK)
+_MORE = re.compile(rf"{_BLANK}[{{\[]")
 _PLAIN = re.compile(r"[ !#-\[\]-~]*")
 
 # What an operand looks like that is cut short, for a message about what is missing.
@@ -132,7 +134,7 @@ class _Reader:
             return None
         self.properties = {**known}
         if label is not None:
-            self.properties["name"] = StringAttr(label)
+            self.properties["name"] = string(label)
         self.at = plain.end()
         return None
 
@@ -205,10 +207,11 @@ class _Reader:
     def operands(self, group: str, found: dict[str, list[_Operand]]) -> None:
         """Reads the operands of one group up to its closing parenthesis."""
         form, waiting, first = self.form, self.form.required[group], True
+        text, defined = self.text, self.defined
         while True:
-            match = _OPERAND.match(self.text, self.at) or _COMMENTED_OPERAND.match(self.text, self.at)
+            match = _OPERAND.match(text, self.at) or _COMMENTED_OPERAND.match(text, self.at)
             if match is None:
-                if first and (match := _EMPTY.match(self.text, self.at)) is not None:
+                if first and (match := _EMPTY.match(text, self.at)) is not None:
                     self.at = match.end()
                     return
                 self.explain_operand()
@@ -228,9 +231,12 @@ class _Reader:
             if storage is None:
                 operand = self.number(number, match)
             else:
-                value = self.value(storage, match.start("storage") - 1)
+                values = defined.get(storage)
+                value = self.value(storage, match.start("storage") - 1) if values is None else values[0]
                 if access is None:
                     operand = REGISTER, [value]
+                elif (known := Access.known(access)) is not None:
+                    operand = known, [value]
                 else:
                     pattern, indices = self.pattern(Access, access, match.start("access"))
                     operand = pattern, [value, *indices]
@@ -270,6 +276,9 @@ class _Reader:
         self.fail("expected an operand such as %t[0 : 128 | 0 : 512] f32 or 2.0 : f32")
 
     def number(self, text: str, match: re.Match[str]) -> _Operand:
+        known = Immediate.known(text)
+        if known is not None:
+            return known, []
         text = rawtext.without_comments(text)
         try:
             return Immediate.read(text), []
@@ -368,11 +377,15 @@ def _original(text: str, names: list[str], position: int) -> int:
     return position + shift
 
 
-def parse_instruction(cls: type[Any], parser: Parser, at: int, location: LocationAttr | None) -> Any:
-    """Reads an instruction of a class from position `at` of the text, where its name ends."""
+def parse_instruction(
+    cls: type[Any], parser: Parser, at: int, location: LocationAttr | None
+) -> "tuple[Any, int | None]":
+    """Reads an instruction of a class from position `at` of the text, where its name ends; see `parse_at`."""
     reader = _Reader(cls, parser, at)
     reader.head()
     values = reader.groups()
+    if _MORE.match(reader.text, reader.at) is None:
+        return cls.create(operands=values, properties=reader.properties, location=location), reader.at
     rawtext.resume(parser, reader.at)
     attributes: dict[str, Attribute] = {}
     following = rawtext.next_character(parser)
@@ -384,13 +397,14 @@ def parse_instruction(cls: type[Any], parser: Parser, at: int, location: Locatio
             (reader.properties if key in defined else attributes)[key] = value
         following = rawtext.next_character(parser)
     successors = parser.parse_successors() if following == "[" else ()
-    return cls.create(
+    op = cls.create(
         operands=values,
         properties=reader.properties,
         attributes=attributes,
         successors=successors,
         location=location,
     )
+    return op, None
 
 
 def _fail_at_entry(cls: type[Any], parser: Parser, start: int, key: str) -> NoReturn:

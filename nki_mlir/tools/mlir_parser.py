@@ -57,6 +57,9 @@ _LONGEST_FOUND = 40
 _FOUND = re.compile(r"[%^@#!]?[\w.$-]+|->|\S")
 _FREQUENT = (None, MLIRTokenKind.BARE_IDENT, MLIRTokenKind.PERCENT_IDENT, MLIRTokenKind.STRING_LIT)
 """The kinds of token that the groups of the lexer's expression stand for."""
+_BLANK = r"\s*(?://[^\n]*(?:\n\s*|\Z))*"
+_OP_NAME = re.compile(rf"{_BLANK}([a-zA-Z_][\w$.]*)", re.ASCII)
+_LOC = re.compile(rf"{_BLANK}loc\b", re.ASCII)
 _PUNCTUATION = {kind.value: kind for kind in MLIRTokenKind}
 _ALIASES = (MLIRTokenKind.HASH_IDENT, MLIRTokenKind.EXCLAMATION_IDENT)
 
@@ -113,7 +116,9 @@ class LocParser(Parser):
         self._open_ops: list[int] = []
         """Where the names of the ops that are being parsed stand, outermost first."""
         self._first_uses: dict[str, Span] = {}
-        self._raw: dict[str, Callable[..., Operation] | None] = {}
+        self._raw: dict[str, Callable[..., tuple[Operation, int | None]] | None] = {}
+        self._raw_op: int | None = None
+        """Where the name of the op stands that is read from the raw text."""
         super().__init__(ctx, "", name)
         self._parser_state = ParserState(_Lexer(Input(text, name)))
 
@@ -174,7 +179,8 @@ class LocParser(Parser):
         """Parses an op and gives it its location."""
         token = self._current_token
         if token.kind == MLIRTokenKind.BARE_IDENT and (parse := self._raw_parser(token.text)) is not None:
-            return self._parse_raw(parse, token.span)
+            op, _ = self._parse_raw(parse, token.span.start, token.span.end, last=True)
+            return op
         with_location = super().parse_operation()
         start = self._open_ops.pop()
         if isinstance(with_location.location, UnknownLoc):
@@ -186,20 +192,52 @@ class LocParser(Parser):
                     self.raise_error(f"%{name} is not defined above its use", self._first_uses.get(name))
         return with_location
 
-    def _raw_parser(self, name: str) -> Callable[..., Operation] | None:
+    def _raw_parser(self, name: str) -> Callable[..., tuple[Operation, int | None]] | None:
         """Returns the method by which an op of this name is read from the raw text; None if it is read from tokens."""
         if name not in self._raw:
             self._raw[name] = getattr(self.ctx.get_optional_op(name), "parse_at", None)
         return self._raw[name]
 
-    def _parse_raw(self, parse: Callable[..., Operation], name: Span) -> Operation:
-        """Parses an op without results; what xDSL does around an op would cost as much again."""
-        self._open_ops.append(name.start)
-        op = parse(self, name.end, self.location_at(name.start))
-        if self._current_token.text == "loc" and (location := self.parse_optional_location()) is not None:
+    def _parse_block_body(self, block: Block) -> None:
+        """Parses the ops of a block; a row of ops that are read from the raw text without tokens between them."""
+        while True:
+            token = self._current_token
+            if token.kind != MLIRTokenKind.BARE_IDENT or (parse := self._raw_parser(token.text)) is None:
+                op = self.parse_optional_operation()
+                if op is None:
+                    return
+                block.add_op(op)
+                continue
+            start, end = token.span.start, token.span.end
+            while parse is not None:
+                op, at = self._parse_raw(parse, start, end)
+                block.add_op(op)
+                if at is None:
+                    break
+                following = _OP_NAME.match(self._text, at)
+                parse = None if following is None else self._raw_parser(following[1])
+                if following is None or parse is None:
+                    self._resume_from(at)
+                    break
+                start, end = following.span(1)
+
+    def _parse_raw(
+        self, parse: Callable[..., tuple[Operation, int | None]], start: int, end: int, *, last: bool = False
+    ) -> tuple[Operation, int | None]:
+        """Parses an op without results whose name stands from `start` to `end`; what xDSL does around an op would cost
+        as much again. Returns it with where its text ends, None if the tokens go on from there, as behind the `last`.
+        """
+        self._open_ops.append(start)
+        self._raw_op = start
+        op, at = parse(self, end, self.location_at(start))
+        self._raw_op = None
+        if at is not None and (last or _LOC.match(self._text, at) is not None):
+            self._resume_from(at)
+            at = None
+        if at is None and self._current_token.text == "loc" and (location := self.parse_optional_location()) is not None:
             op.location = location
         self._open_ops.pop()
-        return op
+        return op, at
 
     def _parse_op_result_list(self) -> list[tuple[Span, int]]:
         results = super()._parse_op_result_list()
@@ -320,15 +358,20 @@ class LocParser(Parser):
             raise NkiError(one_line(str(error)), self.place_at(start)) from error
         except NkiError as error:
             if error.location is None:
-                error.location = self.place_at(self.pos)
+                error.location = self.place_at(self._here())
             raise
         except RecursionError as error:
-            raise NkiError("the input is nested too deeply", self.place_at(self.pos)) from error
+            raise NkiError("the input is nested too deeply", self.place_at(self._here())) from error
         except Exception as error:
-            if isinstance(error, ValueError) and (number := _TOO_LONG.search(self._text, 0, self.pos)):
+            read = (0, self.pos) if self._raw_op is None else (self._raw_op, len(self._text))
+            if isinstance(error, ValueError) and (number := _TOO_LONG.search(self._text, *read)):
                 message = f"an integer of {len(number[0])} digits is too large"
                 raise NkiError(message, self.place_at(number.start())) from error
-            raise internal_error(error, self.place_at(self.pos), "while parsing") from error
+            raise internal_error(error, self.place_at(self._here()), "while parsing") from error
+
+    def _here(self) -> int:
+        """Returns the position that is being parsed: of what is read from the raw text the op's."""
+        return self.pos if self._raw_op is None else self._raw_op
 
     def _worded(self, error: ParseError) -> str:
         """Returns the message of an error, with what was found where it tells only what was expected."""
