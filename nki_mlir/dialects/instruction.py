@@ -396,8 +396,11 @@ def build(
         if given is None:
             continue
         if isinstance(given, Given):
-            held[role.name] = given.pattern
-            operands += given.values()
+            held[role.name], storage, indices = given
+            if storage is not None:
+                operands.append(storage)
+            if indices:
+                operands += indices
         else:
             held[role.name] = ArrayAttr([member.pattern for member in given])
             for member in given:

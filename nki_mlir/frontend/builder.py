@@ -42,12 +42,14 @@ from nki_mlir.dialects.attributes import (
     renumbered,
 )
 from nki_mlir.dialects.instruction import Given, InstructionOp, build
+from nki_mlir.dialects.locations import string
 from nki_mlir.dialects.structure import StorageOp
 from nki_mlir.frontend.locations import Frames, innermost
 from nki_mlir.frontend.records import Loop, Node, Record, Scope
 from nki_mlir.frontend.sema import Number
 from nki_mlir.frontend.storage import Allocation, Tile, expression
 from nki_mlir.frontend.symbolic import GE, Var
+from nki_mlir.frontend.tensors import Storage
 from nki_mlir.isa.enums import (
     AccumulateCommand,
     ActivationFunction,
@@ -124,7 +126,7 @@ class Builder:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.storages: dict[Allocation, SSAValue] = {}
+        self.storages: dict[Storage, SSAValue] = {}
         self.values: dict[Var, SSAValue | int] = {}
         self.counter = 0
         self.taken: set[str] = set()
@@ -230,13 +232,13 @@ class Builder:
         given = record.attributes.get("name")
         if given is None:
             self.counter += 1
-            return StringAttr(f"inst.{self.counter}")
+            return string(f"inst.{self.counter}")
         name, count = str(given), 0
         while name in self.taken:
             count += 1
             name = f"{given}.{count}"
         self.taken.add(name)
-        return StringAttr(name)
+        return string(name)
 
     # Operands -----------------------------------------------------------------------------------------------------
 
@@ -245,8 +247,8 @@ class Builder:
         if isinstance(value, Number):
             return Given(Immediate.of(value.value, value.dtype))
         tile: Tile = value
-        access, variables = tile.encode()
-        storage = self.storages[tile.allocation]
+        access, variables, _ = tile.encode()
+        storage = self.storages[tile.storage]
         if not variables:
             return Given(access, storage)
         values = [self.values[variable] for variable in variables]

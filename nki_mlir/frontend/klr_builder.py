@@ -22,7 +22,9 @@ from nki_mlir.dialects.instruction import Given, build
 from nki_mlir.dialects.klr import operators, structure
 from nki_mlir.frontend.builder import UNIT, Builder, Program, hint, location_of
 from nki_mlir.frontend.records import Loop, Record, Scope
-from nki_mlir.frontend.storage import Allocation, Tile
+from nki_mlir.frontend.sema import Number
+from nki_mlir.frontend.storage import Tile
+from nki_mlir.frontend.tensors import Storage
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import AluOp, Engine, MemorySpace
 from nki_mlir.isa.target import Target
@@ -61,7 +63,7 @@ class KlrBuilder(Builder):
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
-        self.blocks: dict[tuple[Allocation, int], SSAValue] = {}
+        self.blocks: dict[tuple[Storage, int], SSAValue] = {}
         self.identities: dict[Dtype, SSAValue] = {}
 
     # KLR has no block tensors: each block is a tensor of its own.
@@ -77,20 +79,24 @@ class KlrBuilder(Builder):
                     op = self.TENSOR.create(result_types=[single], properties=op.properties)
                 op.results[0].name_hint = hint(allocation.name if mem.blocks == 1 else f"{allocation.name}.b{block}")
                 self.blocks[allocation, block] = op.results[0]
+                if block == 0:
+                    self.storages[allocation] = op.results[0]
                 self.ops.append(op)
 
     def operand(self, value: Any) -> Given:
-        if isinstance(value, Tile):
-            access, variables = value.encode()
-            if variables:
-                numbers = [self.values[variable] for variable in variables]
-                resolved, _ = access.at(lambda k: cast(int, numbers[k]))
-                assert resolved is not None, "a record whose mask leaves nothing is not recorded"
-                access = resolved
-            block = cast(int, access.data.block)
-            plain = access if block == 0 else Access(access.data._replace(block=0))
-            return Given(plain, self.blocks[value.allocation, block])
-        return super().operand(value)
+        if isinstance(value, Number):
+            return super().operand(value)
+        tile: Tile = value
+        access, variables, _ = tile.encode()
+        if variables:
+            numbers = [self.values[variable] for variable in variables]
+            resolved, _ = access.at(lambda k: cast(int, numbers[k]))
+            assert resolved is not None, "a record whose mask leaves nothing is not recorded"
+            access = resolved
+        block = cast(int, access.data.block)
+        if block == 0:
+            return Given(access, self.storages[tile.storage])
+        return Given(Access(access.data._replace(block=0)), self.blocks[tile.storage, block])
 
     def loop_op(self, loop: Loop, body: Block) -> Operation:
         raise AssertionError("the KLR path traces with loops unrolled")

@@ -8,15 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from nki_mlir.dialects.access import Access
 from nki_mlir.dialects.affine import LARGEST, Domain
 from nki_mlir.dialects.domains import Condition, masks, narrowed
-from nki_mlir.dialects.operands import admission, figures
+from nki_mlir.dialects.operands import figures
 from nki_mlir.frontend.errors import KernelError, NKITypeError, NKIValueError, err_local_variable_used_out_of_scope
 from nki_mlir.frontend.locations import here
 from nki_mlir.frontend.masks import AxisLimit, axis_limits, check_bounds, guards, restrict
 from nki_mlir.frontend.records import Record
-from nki_mlir.frontend.storage import Tile, expression
+from nki_mlir.frontend.storage import Encoded, Tile, expression
 from nki_mlir.frontend.symbolic import EQ, NE, Atom, Pred, Sym, Var, concretise
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import (
@@ -133,7 +132,6 @@ class Sema:
         if mask is False:
             self._remember_part(isa, roles, (), False)
             return None
-        given = {key: value for key, value in attributes.items() if value is not None}
         predicates: tuple[Atom, ...] = ()
         if mask is not True:
             masked = self._masked(isa, {r: value for r, value in roles.items() if value is not None}, mask, domain)
@@ -141,7 +139,12 @@ class Sema:
                 return None
             roles, predicates = masked
         held: dict[str, Tile | Number] = {}
+        given: dict[str, Any] = {}
         signature: list[Any] = [isa]
+        for key, value in attributes.items():
+            if value is not None:
+                given[key] = value
+                signature += (key, value)
         outside = False
         for role, value in roles.items():
             if value is None:
@@ -153,26 +156,27 @@ class Sema:
             given_tile: Any = value  # no cast: a call of it costs as much as the rest of a line
             if given_tile.grid is not None:
                 check_bounds(given_tile, mask)
-            tile: Tile = given_tile.settled()
-            held[role] = tile
-            access, variables = tile.encode()
-            allocation: Any = tile.storage
-            mem = allocation.mem
-            scope = allocation.scope
+            encoded = given_tile.encoded
+            if encoded is None or encoded.form is None:
+                encoded = given_tile.encode_plain()
+                if encoded is None:
+                    given_tile = given_tile.settled()
+                    encoded = given_tile.encode()
+            held[role] = given_tile
+            scope = given_tile.storage.scope
             if scope is not None and not scope.instance.open:
-                raise err_local_variable_used_out_of_scope(tile.label)
-            form = None if variables else admission(access, mem, allocation.place)
+                raise err_local_variable_used_out_of_scope(given_tile.label)
+            form = encoded.form
             if form is None:
                 outside = True
             else:
-                signature += (role, mem, allocation.place, form)
-        signature += given.items()
-        key = tuple(signature)
+                signature += (role, form)
+        seen = tuple(signature)
         descriptor = INSTRUCTIONS[isa]
-        if check and (outside or key not in self._admitted):
+        if check and (outside or seen not in self._admitted):
             self._check(descriptor, held, given, predicates)
             if not outside:
-                self._admitted.add(key)
+                self._admitted.add(seen)
         for role in OUTPUTS[isa]:
             written: Any = held.get(role)
             if written is not None:
@@ -249,7 +253,7 @@ class Sema:
             if isinstance(value, Number):
                 operands[role] = Operand(dtype=value.dtype, immediate=value.value)
                 continue
-            access, variables = accesses[role]
+            access, variables, _ = accesses[role]
             ranges = [domains[variable] for variable in variables]
             operands[role] = figures(access, value.allocation.mem, value.allocation.place, ranges)
         found = check_all(isa.rules, Operands(operands, attributes), self.context.target)
@@ -440,13 +444,11 @@ class Sema:
         self.record("transpose", {"dst": dst, "data": data}, {"engine": engine}, **how)
 
 
-def _domains(
-    accesses: Iterable[tuple[Access, tuple[Var, ...]]], predicates: Sequence[Atom]
-) -> dict[Var, Domain | None]:
+def _domains(accesses: Iterable[Encoded], predicates: Sequence[Atom]) -> dict[Var, Domain | None]:
     """Returns the values of loop variables for which an instruction with these accesses and predicates runs."""
     conditions: list[tuple[Condition, Sequence[Var]]] = []
     domains: dict[Var, Domain | None] = {}
-    for access, variables in accesses:
+    for access, variables, _ in accesses:
         domains.update((variable, (variable.lo, variable.hi - 1)) for variable in variables)
         if access.masked:
             conditions += ((condition, variables) for condition in masks(access))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from xdsl.utils.exceptions import VerifyException
 
@@ -10,6 +10,7 @@ from nki_mlir.dialects import affine
 from nki_mlir.dialects.access import Access, AccessFields, Pair, merged, numbered
 from nki_mlir.dialects.affine import Expr
 from nki_mlir.dialects.attributes import MemFields, MemType
+from nki_mlir.dialects.operands import admission
 from nki_mlir.frontend.errors import NKITypeError, NKIValueError, err_ambiguous_tensor_truth_value, err_view_shape
 from nki_mlir.frontend.locations import Frames
 from nki_mlir.frontend.subscripts import FREE, PARTITION
@@ -37,9 +38,10 @@ class Allocation(Storage):
     frames   where the kernel made it, () for an argument
     boolean  whether its u8 elements are truth values to the user
     in_loop  whether a loop of the kernel makes it
+    plain    the patterns of its views without index values, by what distinguishes views
     """
 
-    __slots__ = ("boolean", "frames", "fresh", "in_loop", "kind", "mem", "part", "place", "written")
+    __slots__ = ("boolean", "frames", "fresh", "in_loop", "kind", "mem", "part", "place", "plain", "written")
 
     def __init__(
         self,
@@ -68,14 +70,28 @@ class Allocation(Storage):
         self.part: Any = None
         self.boolean = False
         self.in_loop = False
+        self.plain: dict[tuple[Any, ...], Encoded] = {}
+
+
+class Encoded(NamedTuple):
+    """The access pattern of a view, and the loop variables that are its d0, d1, ….
+
+    Views of one `form` are legal in the same instructions (`operands.admission`); None if that must be looked up.
+    """
+
+    access: Access
+    variables: tuple[Var, ...] = ()
+    form: int | None = None
+
+
+_forms: dict[object, int] = {}
 
 
 class Tile(View):
     """A view that computes its access pattern once."""
 
-    __slots__ = ("_encoded",)
+    __slots__ = ()
 
-    _encoded: "tuple[Access, tuple[Var, ...]]"
     __array_priority__ = 1000
 
     # What Python or numpy would ask of a tensor's values, which do not exist while tracing.
@@ -131,31 +147,37 @@ class Tile(View):
         """The memory space of the storage."""
         return MemorySpace(self.storage.space)
 
-    def encode(self) -> "tuple[Access, tuple[Var, ...]]":
-        """Returns the access pattern and the loop variables that are its d0, d1, …"""
-        try:
-            return self._encoded
-        except AttributeError:
-            pass
-        # Nearly all views are plain: known by sizes, steps, offsets and type, and the same ones come again and again.
-        if self.limits is None:
-            offsets = self.offsets
-            key = self.shape, self.layout, offsets, self.element, self.storage.on_chip
-            if type(offsets[2]) is int and type(offsets[1]) is int and type(offsets[0]) is int:
-                known = _plain.get(key)
-                if known is None:
-                    known = _plain[key] = encoded(self)
-                self._encoded = known
-                return known
-        self._encoded = encoded(self)
-        return self._encoded
+    def encode(self) -> Encoded:
+        """Returns the access pattern of a settled view."""
+        found: Encoded | None = self.encoded or self.encode_plain()
+        if found is None:
+            found = self.encoded = encoded(self)
+        return found
+
+    def encode_plain(self) -> Encoded | None:
+        """Returns the access pattern of a view without symbols, which nearly all are; None of any other.
+
+        It is known by sizes, steps, offsets and type, for the same ones come again and again.
+        """
+        offsets: Any = self.offsets
+        free, partition, block = offsets[2], offsets[1], offsets[0]
+        if self.limits is not None or type(free) is not int or type(partition) is not int or type(block) is not int:
+            return None
+        allocation: Any = self.storage
+        key = self.shape, self.layout, offsets, self.element
+        found: Encoded | None = allocation.plain.get(key)
+        if found is None:
+            access, _, _ = encoded(self)
+            mem, place = allocation.mem, allocation.place
+            admitted = admission(access, mem, place)
+            form = None if admitted is None else _forms.setdefault((mem, place, admitted), len(_forms))
+            found = allocation.plain[key] = Encoded(access, (), form)
+        self.encoded = found
+        return found
 
 
-_plain: "dict[tuple[Any, ...], tuple[Access, tuple[Var, ...]]]" = {}
-
-
-def encoded(view: View) -> "tuple[Access, tuple[Var, ...]]":
-    """Returns the access pattern of a settled view, and the loop variables that are its index values in order.
+def encoded(view: View) -> Encoded:
+    """Returns the access pattern of a settled view.
 
     Raises:
         NKITypeError: the view spans several blocks.
@@ -175,10 +197,10 @@ def encoded(view: View) -> "tuple[Access, tuple[Var, ...]]":
         view.element,
     )
     if not variables:
-        return Access(fields), ()
+        return Encoded(Access(fields))
     access, order = numbered(fields)
     names = list(variables)
-    return access, tuple(names[number] for number in order)
+    return Encoded(access, tuple(names[number] for number in order))
 
 
 def _few(pairs: tuple[Pair, ...], on_chip: bool) -> tuple[Pair, ...]:

@@ -153,11 +153,12 @@ class View:
     offsets  (block, partition, free), each a number or symbolic
     grid     what a subscript by index grids left behind, else None
     limits   for each dimension the limit a mask sets or None; None without a mask
+    encoded  a place where a class may keep what it computes of the view once
 
     Views made from a view have its class, so that an API's tensor class can derive from this one.
     """
 
-    __slots__ = ("element", "grid", "layout", "limits", "offsets", "shape", "storage")
+    __slots__ = ("element", "encoded", "grid", "layout", "limits", "offsets", "shape", "storage")
 
     storage: Storage
     element: Any
@@ -166,6 +167,7 @@ class View:
     offsets: Offsets
     grid: Grid | None
     limits: tuple[Limit | None, ...] | None
+    encoded: Any
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
@@ -175,6 +177,7 @@ class View:
         self.offsets = (0, 0, 0)
         self.grid = None
         self.limits = None
+        self.encoded = None
 
     def _view(self, shape: Shape, layout: Layout, offsets: Offsets) -> Self:
         made = object.__new__(type(self))
@@ -185,6 +188,7 @@ class View:
         made.offsets = offsets
         made.grid = None
         made.limits = None
+        made.encoded = None
         return made
 
     # Queries
@@ -319,13 +323,13 @@ class View:
             block, partition, free = self.offsets
             sizes: list[int] = []
             dropped: list[int] = []
-            for at, ends in enumerate(keys):
-                item: Any = ends
-                if type(ends) is slice:
+            item: Any
+            for item, size, (part, step) in zip(keys, shape, layout, strict=False):
+                if type(item) is slice:
                     start, stop = item.start, item.stop
                     if stop is None:
-                        stop = shape[at]
-                    elif type(stop) is not int or not 0 < stop <= shape[at]:
+                        stop = size
+                    elif type(stop) is not int or not 0 < stop <= size:
                         break
                     if item.step is not None:
                         break
@@ -335,14 +339,13 @@ class View:
                     if type(start) is not int or not 0 <= start < stop:
                         break
                     sizes.append(stop - start)
-                elif isinstance(ends, int) and 0 <= ends < shape[at]:
-                    start = int(ends)
+                elif isinstance(item, int) and 0 <= item < size:
+                    start = int(item)
+                    dropped.append(len(sizes))
                     sizes.append(1)
-                    dropped.append(at)
                 else:
                     break
                 if start:
-                    part, step = layout[at]
                     if part == FREE:
                         free += start * step
                     elif part == PARTITION:
@@ -350,7 +353,8 @@ class View:
                     else:
                         block += start * step
             else:
-                sizes += shape[len(keys) :]
+                if len(sizes) < len(shape):
+                    sizes += shape[len(sizes) :]
                 if not dropped:
                     return self._view(tuple(sizes), layout, (block, partition, free))
                 kept = list(layout)
