@@ -45,12 +45,12 @@ _ROLE = rf"{_BLANK}(?:(?P<role>[a-z_]\w*){_BLANK}={_BLANK})?"
 _BLOCK = rf"(?:\{{[^{{}}/]*(?://[^\n]*\n[^{{}}/]*)*\}}{_BLANK})?"  # a comment may hold brackets, here and below
 _PLACE = rf"(?P<access>{_BLOCK}\[[^\[\]/]*(?://[^\n]*\n[^\[\]/]*)*\]"
 _END = rf"{_BLANK}(?P<end>[,)])"
-_WITHOUT_END = re.compile(
+_WITHOUT_END = (
     rf"{_ROLE}(?:%(?P<storage>[\w$.-]+){_BLANK}(?:{_PLACE}{_BLANK}[a-z]\w*(?:{_GAP}at{_GAP}\d+{_GAP}max{_GAP}\d+)?))?"
     rf"|(?P<number>-?(?:inf|nan|\d[\w.+-]*){_BLANK}:{_BLANK}[a-z]\w*))"
 )
-_COMMENTED_OPERAND = re.compile(_WITHOUT_END.pattern + _END)
-_OPERAND = re.compile(_COMMENTED_OPERAND.pattern.replace(_BLANK, r"\s*"))  # nearly all operands, in less time
+_COMMENTED_OPERAND = _WITHOUT_END + _END
+_OPERAND = re.compile(_COMMENTED_OPERAND.replace(_BLANK, r"\s*"))  # nearly all operands, in less time
 _PARAM = re.compile(rf"{_BLANK}(?P<role>[a-z_]\w*){_BLANK}=")
 _DELIMITER = re.compile(r"//[^\n]*|[\[\](),]")
 _VALUE_NAME = re.compile(r"%[\w$.-]+")
@@ -60,9 +60,15 @@ _MORE = re.compile(rf"{_BLANK}[{{\[]")
 _PLAIN = re.compile(r"[ !#-\[\]-~]*")
 
 # What an operand looks like that is cut short, for a message about what is missing.
-_OPENED = re.compile(rf"{_ROLE}%[\w$.-]+{_BLANK}{_BLOCK}\[")
-_WITHOUT_TYPE = re.compile(rf"{_ROLE}%[\w$.-]+{_BLANK}{_PLACE})")
-_NUMBER_ALONE = re.compile(rf"{_ROLE}-?(?:inf|nan|\d[\w.+-]*)")
+_OPENED = rf"{_ROLE}%[\w$.-]+{_BLANK}{_BLOCK}\["
+_WITHOUT_TYPE = rf"{_ROLE}%[\w$.-]+{_BLANK}{_PLACE})"
+_NUMBER_ALONE = rf"{_ROLE}-?(?:inf|nan|\d[\w.+-]*)"
+
+
+@cache
+def _rarely(expression: str) -> re.Pattern[str]:
+    """Returns a compiled expression; those that few texts need would be a hundredth of every start."""
+    return re.compile(expression)
 
 
 class _Form(NamedTuple):
@@ -209,7 +215,7 @@ class _Reader:
         form, waiting, first = self.form, self.form.required[group], True
         text, defined = self.text, self.defined
         while True:
-            match = _OPERAND.match(text, self.at) or _COMMENTED_OPERAND.match(text, self.at)
+            match = _OPERAND.match(text, self.at) or _rarely(_COMMENTED_OPERAND).match(text, self.at)
             if match is None:
                 if first and (match := _EMPTY.match(text, self.at)) is not None:
                     self.at = match.end()
@@ -261,16 +267,16 @@ class _Reader:
 
     def explain_operand(self) -> NoReturn:
         """Fails with what is missing in the operand that begins here."""
-        whole, opened = _WITHOUT_END.match(self.text, self.at), _OPENED.match(self.text, self.at)
+        whole, opened = _rarely(_WITHOUT_END).match(self.text, self.at), _rarely(_OPENED).match(self.text, self.at)
         if whole is not None and (whole["access"] is not None or opened is None):
             self.at = whole.end()
             self.fail("expected ',' or ')' after the operand")
-        if (pattern := _WITHOUT_TYPE.match(self.text, self.at)) is not None:
+        if (pattern := _rarely(_WITHOUT_TYPE).match(self.text, self.at)) is not None:
             self.at = pattern.end()
             self.fail("expected an element type such as f32 after the access pattern")
         if opened is not None:
             self.fail("']' expected after this '['", opened.end() - 1)
-        if (number := _NUMBER_ALONE.match(self.text, self.at)) is not None:
+        if (number := _rarely(_NUMBER_ALONE).match(self.text, self.at)) is not None:
             self.at = number.end()
             self.fail("expected ': type' after the number, such as 2.0 : f32")
         self.fail("expected an operand such as %t[0 : 128 | 0 : 512] f32 or 2.0 : f32")

@@ -17,7 +17,6 @@ import os
 import re
 import stat
 import sys
-import tempfile
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
@@ -199,6 +198,8 @@ def replacing(path: str) -> Generator[IO[bytes]]:
             with open(target, "wb") as file:
                 yield file
             return
+        import tempfile
+
         handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=os.path.dirname(target))
         with open(handle, "wb") as file:
             yield file

@@ -29,7 +29,6 @@ from nki_mlir.tools.common import (
     usage_error,
 )
 from nki_mlir.tools.mlir_parser import parse_mlir
-from nki_mlir.tools.opt_expected import mismatches
 from nki_mlir.tools.opt_instrument import Instrumentation, Timer
 from nki_mlir.tools.opt_pipeline import (
     describe_passes,
@@ -219,6 +218,8 @@ class NkiOpt(xDSLOptMain):
         for piece, first_line in split_input(text) if self.args.split_input_file else [(text, 1)]:
             output, errors = self._process(piece, name, first_line)
             if self.args.verify_diagnostics:
+                from nki_mlir.tools.opt_expected import mismatches
+
                 errors = mismatches(piece, name, first_line, errors)
             self.console.report(errors)
             failed = failed or bool(errors)

@@ -156,7 +156,17 @@ class UnconditionalBranchOp(IRDLOperation):
 
     destination = successor_def()
     traits = traits_def(IsTerminator(), HasParent(FuncOp))
-    assembly_format = "$destination attr-dict"
+
+    # A declared format would be a twentieth of the start of every tool, which it makes import another parser.
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "UnconditionalBranchOp":
+        return cls.create(successors=[parser.parse_successor()], attributes=parser.parse_optional_attr_dict())
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_block_name(self.destination)
+        printer.print_op_attributes(self.attributes)
 
 
 @irdl_op_definition
@@ -167,7 +177,13 @@ class ReturnOp(IRDLOperation):
     OPCODE: ClassVar[int] = 81
 
     traits = traits_def(IsTerminator(), HasParent(FuncOp))
-    assembly_format = "attr-dict"
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "ReturnOp":
+        return cls.create(attributes=parser.parse_optional_attr_dict())
+
+    def print(self, printer: Printer) -> None:
+        printer.print_op_attributes(self.attributes)
 
 
 def function(name: str, blocks: Sequence[Block], core: int | None = None) -> FuncOp:
