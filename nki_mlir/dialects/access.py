@@ -82,28 +82,30 @@ class Access(Data[AccessFields]):
     form: int
 
     _pool: "ClassVar[dict[AccessFields, Any]]" = {}
-    _forms: "ClassVar[dict[tuple[Any, ...], int]]" = {}
+    _forms: "ClassVar[dict[tuple[Any, ...], _Form]]" = {}
     _by_text: "ClassVar[dict[str, Access]]" = {}
 
     def __new__(cls, fields: AccessFields) -> Self:
         known = cls._pool.get(fields)
         if known is not None:
             return known
+        block, partition, partition_pairs, offset, pairs, dtype, indirect = fields
+        rest = partition, partition_pairs, pairs, dtype, indirect
+        form = cls._forms.get(rest)
+        if form is None:
+            form = cls._forms[rest] = _form(len(cls._forms), fields)
         self = object.__new__(cls)
         put = object.__setattr__
         put(self, "data", fields)
-        partition_pairs = fields.partition_pairs or ()
-        put(self, "nums", tuple(pair[1] for pair in partition_pairs + fields.pairs))
-        put(self, "partitions", _size(partition_pairs) if fields.partition_pairs is not None else 1)
-        put(self, "free", _size(fields.pairs))
-        put(self, "count", None if self.partitions is None or self.free is None else self.partitions * self.free)
-        reach = [step * (number - 1) for step, number, _ in fields.pairs if number > 0]
-        put(self, "low", sum(r for r in reach if r < 0))
-        put(self, "high", sum(r for r in reach if r > 0))
-        rest = fields.partition, fields.partition_pairs, fields.pairs, fields.dtype, fields.indirect
-        put(self, "form", cls._forms.setdefault(rest, len(cls._forms)))
-        put(self, "indices", len(self._index_order()))
-        self.verify()
+        put(self, "form", form.number)
+        put(self, "nums", form.nums)
+        put(self, "partitions", form.partitions)
+        put(self, "free", form.free)
+        put(self, "count", form.elements)
+        put(self, "low", form.low)
+        put(self, "high", form.high)
+        plain = form.plain and type(block) is int and type(offset) is int
+        put(self, "indices", 0 if plain else len(self._index_order()))
         cls._pool[fields] = self
         return self
 
@@ -117,12 +119,16 @@ class Access(Data[AccessFields]):
         return Access, (self.data,)
 
     def _index_order(self) -> tuple[int, ...]:
+        """Returns the numbers of the index values as the text mentions them; they must be 0, 1, …."""
         seen: dict[int, None] = {}
         for expr in self._expressions():
             if not isinstance(expr, int):
                 for number in affine.indices(expr):
                     seen.setdefault(number)
-        return tuple(seen)
+        order = tuple(seen)
+        if order != tuple(range(len(order))):
+            raise VerifyException("index values of an access must be numbered d0, d1, … by first appearance")
+        return order
 
     def _expressions(self) -> list[Expr]:
         """Returns the expressions in the order in which the text mentions them."""
@@ -136,27 +142,6 @@ class Access(Data[AccessFields]):
         for pair in pairs:
             found.extend(pair.bounds)
         return found
-
-    def verify(self) -> None:
-        """Raises `VerifyException` for a pattern that no storage could have."""
-        fields = self.data
-        if (fields.partition is None) != (fields.partition_pairs is None):
-            raise VerifyException("an access has both a partition offset and partition pairs, or neither")
-        for what, pairs in (("partition", fields.partition_pairs), ("element", fields.pairs)):
-            if pairs is None:
-                continue
-            if not pairs:
-                raise VerifyException(f"an access needs at least one {what} pair")
-            if len(pairs) > MAXIMUM_PAIRS:
-                raise VerifyException(f"an access has at most {MAXIMUM_PAIRS} {what} pairs, got {len(pairs)}")
-            for pair in pairs:
-                if pair.number < 1:
-                    raise VerifyException(f"the number of a pair must be positive, got {pair.number}")
-        order = self._index_order()
-        if order != tuple(range(len(order))):
-            raise VerifyException("index values of an access must be numbered d0, d1, … by first appearance")
-        if fields.indirect is not None and not 0 <= fields.indirect.dim < len(self.nums):
-            raise VerifyException(f"pair {fields.indirect.dim} to be indexed does not exist")
 
     @property
     def masked(self) -> bool:
@@ -244,6 +229,55 @@ class Access(Data[AccessFields]):
     def plain_names(self) -> list[str]:
         """Returns the names d0, d1, … of the index values."""
         return [f"d{k}" for k in range(self.indices)]
+
+
+class _Form(NamedTuple):
+    """What patterns have in common that differ in block and column offset alone.
+
+    `plain` tells whether no expression but these two can hold an index value.
+    """
+
+    number: int
+    nums: tuple[int, ...]
+    partitions: int | None
+    free: int | None
+    elements: int | None
+    low: int
+    high: int
+    plain: bool
+
+
+def _form(number: int, fields: AccessFields) -> _Form:
+    """Returns the form of a pattern; raises `VerifyException` for one that no storage could have."""
+    _, partition, partition_pairs, _, pairs, _, indirect = fields
+    if (partition is None) != (partition_pairs is None):
+        raise VerifyException("an access has both a partition offset and partition pairs, or neither")
+    for what, listed in (("partition", partition_pairs), ("element", pairs)):
+        if listed is None:
+            continue
+        if not listed:
+            raise VerifyException(f"an access needs at least one {what} pair")
+        if len(listed) > MAXIMUM_PAIRS:
+            raise VerifyException(f"an access has at most {MAXIMUM_PAIRS} {what} pairs, got {len(listed)}")
+        for pair in listed:
+            if pair.number < 1:
+                raise VerifyException(f"the number of a pair must be positive, got {pair.number}")
+    together = (partition_pairs or ()) + pairs
+    if indirect is not None and not 0 <= indirect.dim < len(together):
+        raise VerifyException(f"pair {indirect.dim} to be indexed does not exist")
+    partitions = 1 if partition_pairs is None else _size(partition_pairs)
+    free = _size(pairs)
+    reach = [step * (number - 1) for step, number, _ in pairs]
+    return _Form(
+        number,
+        tuple(pair.number for pair in together),
+        partitions,
+        free,
+        None if partitions is None or free is None else partitions * free,
+        sum(r for r in reach if r < 0),
+        sum(r for r in reach if r > 0),
+        isinstance(partition, int | None) and not any(pair.bounds for pair in together),
+    )
 
 
 _TEXTS: dict[Access, str] = {}
