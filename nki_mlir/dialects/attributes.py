@@ -35,7 +35,9 @@ class Interned:
     _pools: ClassVar[dict[type, dict[Any, Any]]] = {}
 
     def __new__(cls, data: Any) -> Self:
-        pool = Interned._pools.setdefault(cls, {})
+        pool = Interned._pools.get(cls)
+        if pool is None:
+            pool = Interned._pools[cls] = {}
         known = pool.get(data)
         if known is None:
             known = object.__new__(cls)

@@ -47,7 +47,7 @@ from nki_mlir.dialects.structure import StorageOp
 from nki_mlir.frontend.locations import Frames, innermost
 from nki_mlir.frontend.records import Loop, Node, Record, Scope
 from nki_mlir.frontend.sema import Number
-from nki_mlir.frontend.storage import Allocation, Tile, expression
+from nki_mlir.frontend.storage import Allocation, Encoded, Tile, expression
 from nki_mlir.frontend.symbolic import GE, Var
 from nki_mlir.frontend.tensors import Storage
 from nki_mlir.isa.enums import (
@@ -127,6 +127,7 @@ class Builder:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.storages: dict[Storage, SSAValue] = {}
+        self.plain: dict[int, Given] = {}
         self.values: dict[Var, SSAValue | int] = {}
         self.counter = 0
         self.taken: set[str] = set()
@@ -247,16 +248,27 @@ class Builder:
         if isinstance(value, Number):
             return Given(Immediate.of(value.value, value.dtype))
         tile: Tile = value
-        access, variables, _ = tile.encode()
-        storage = self.storages[tile.storage]
+        encoded = tile.encode()
+        if encoded.variables:
+            return self.access(tile.storage, encoded)
+        # Views of one storage that are the same share what they are encoded as.
+        known = self.plain.get(id(encoded))
+        if known is None:
+            known = self.plain[id(encoded)] = self.access(tile.storage, encoded)
+        return known
+
+    def access(self, storage: Storage, encoded: Encoded) -> Given:
+        """Returns pattern and SSA values of an access to a storage."""
+        access, variables, _ = encoded
+        accessed = self.storages[storage]
         if not variables:
-            return Given(access, storage)
+            return Given(access, accessed)
         values = [self.values[variable] for variable in variables]
         if not any(isinstance(v, int) for v in values):
-            return Given(access, storage, [v for v in values if isinstance(v, SSAValue)])
+            return Given(access, accessed, [v for v in values if isinstance(v, SSAValue)])
         resolved, order = access.at(lambda k: v if isinstance(v := values[k], int) else affine.index(k))
         assert resolved is not None
-        return Given(resolved, storage, [v for k in order if isinstance(v := values[k], SSAValue)])
+        return Given(resolved, accessed, [v for k in order if isinstance(v := values[k], SSAValue)])
 
     def param(self, value: Any) -> Given:
         """Returns expression and SSA values of a parameter that may be affine, or a tuple of them."""

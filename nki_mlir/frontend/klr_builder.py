@@ -1,7 +1,7 @@
 """KlrBuilder: the builder of the beta2 front end; flat, with the names and expansions of the KLR tracer."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -22,8 +22,7 @@ from nki_mlir.dialects.instruction import Given, build
 from nki_mlir.dialects.klr import operators, structure
 from nki_mlir.frontend.builder import UNIT, Builder, Program, hint, location_of
 from nki_mlir.frontend.records import Loop, Record, Scope
-from nki_mlir.frontend.sema import Number
-from nki_mlir.frontend.storage import Tile
+from nki_mlir.frontend.storage import Encoded
 from nki_mlir.frontend.tensors import Storage
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import AluOp, Engine, MemorySpace
@@ -83,11 +82,8 @@ class KlrBuilder(Builder):
                     self.storages[allocation] = op.results[0]
                 self.ops.append(op)
 
-    def operand(self, value: Any) -> Given:
-        if isinstance(value, Number):
-            return super().operand(value)
-        tile: Tile = value
-        access, variables, _ = tile.encode()
+    def access(self, storage: Storage, encoded: Encoded) -> Given:
+        access, variables, _ = encoded
         if variables:
             numbers = [self.values[variable] for variable in variables]
             resolved, _ = access.at(lambda k: cast(int, numbers[k]))
@@ -95,8 +91,8 @@ class KlrBuilder(Builder):
             access = resolved
         block = cast(int, access.data.block)
         if block == 0:
-            return Given(access, self.storages[tile.storage])
-        return Given(Access(access.data._replace(block=0)), self.blocks[tile.storage, block])
+            return Given(access, self.storages[storage])
+        return Given(Access(access.data._replace(block=0)), self.blocks[storage, block])
 
     def loop_op(self, loop: Loop, body: Block) -> Operation:
         raise AssertionError("the KLR path traces with loops unrolled")

@@ -85,6 +85,8 @@ class Encoded(NamedTuple):
 
 
 _forms: dict[object, int] = {}
+_plain: dict[tuple[Any, ...], Access] = {}
+"""The patterns of views of whatever storage, for other traces of the same kernel."""
 
 
 class Tile(View):
@@ -167,7 +169,10 @@ class Tile(View):
         key = self.shape, self.layout, offsets, self.element
         found: Encoded | None = allocation.plain.get(key)
         if found is None:
-            access, _, _ = encoded(self)
+            like = key, allocation.on_chip
+            access = _plain.get(like)
+            if access is None:
+                access = _plain[like] = encoded(self).access
             mem, place = allocation.mem, allocation.place
             admitted = admission(access, mem, place)
             form = None if admitted is None else _forms.setdefault((mem, place, admitted), len(_forms))
