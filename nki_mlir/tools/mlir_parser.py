@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
     UnregisteredAttr,
     UnregisteredOp,
 )
-from xdsl.ir import AttributeInvT, Block, Data, Operation, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, AttributeInvT, Block, Data, Operation, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.parser import Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
 from xdsl.utils.lexer import Input, Span, Token
@@ -62,6 +62,7 @@ _OP_NAME = re.compile(rf"{_BLANK}([a-zA-Z_][\w$.]*)", re.ASCII)
 _LOC = re.compile(rf"{_BLANK}loc\b", re.ASCII)
 _PUNCTUATION = {kind.value: kind for kind in MLIRTokenKind}
 _ALIASES = (MLIRTokenKind.HASH_IDENT, MLIRTokenKind.EXCLAMATION_IDENT)
+_ALIAS_DEFINITION = re.compile(r"^[ \t]*([#!][a-zA-Z_][\w$.]*)[ \t]*=", re.MULTILINE | re.ASCII)
 
 
 class _Lexer(MLIRLexer):
@@ -101,6 +102,22 @@ class _Lexer(MLIRLexer):
         return super()._lex_string_literal(start_pos)
 
 
+class _Aliases(dict[str, Attribute]):
+    """The aliases of a text; one that is defined below its first use is read when it is used.
+
+    mlir-opt writes the aliases of locations at the end of its output.
+    """
+
+    def __init__(self, parser: "LocParser") -> None:
+        super().__init__()
+        self.parser = parser
+
+    def __contains__(self, name: object) -> bool:
+        if not super().__contains__(name):
+            self.parser.read_ahead(str(name))
+        return True
+
+
 class LocParser(Parser):
     """xDSL's parser; ops without `loc(…)` get the place of their name in the text, as mlir-opt gives them.
 
@@ -116,11 +133,16 @@ class LocParser(Parser):
         self._open_ops: list[int] = []
         """Where the names of the ops that are being parsed stand, outermost first."""
         self._first_uses: dict[str, Span] = {}
+        self._later: dict[str, int] | None = None
+        """Where aliases are defined, once one is used before that; those that are being read ahead are left out."""
+        self._read: dict[int, int] = {}
+        """Where the definitions of aliases that were read ahead begin and end."""
         self._raw: dict[str, Callable[..., tuple[Operation, int | None]] | None] = {}
         self._raw_op: int | None = None
         """Where the name of the op stands that is read from the raw text."""
         super().__init__(ctx, "", name)
         self._parser_state = ParserState(_Lexer(Input(text, name)))
+        self.attribute_aliases = _Aliases(self)
 
     def parse_optional_str_literal(self) -> str | None:
         """Reads a string as the printer writes it: bytes of UTF-8, those beyond ASCII escaped, which xDSL refuses."""
@@ -306,6 +328,35 @@ class LocParser(Parser):
         return super().resolve_operand(operand, type)
 
     # Types and attributes
+
+    def _parse_alias_def(self) -> None:
+        start = self.pos
+        if start in self._read:
+            self._resume_from(self._read[start])
+            return
+        name = self._current_token.text
+        if dict.__contains__(self.attribute_aliases, name):
+            self.raise_error(f"re-declaration of alias '{name}'")
+        self._consume_token()
+        self.parse_punctuation("=", " after attribute alias name")
+        self.attribute_aliases[name] = self.parse_attribute()
+
+    def read_ahead(self, name: str) -> None:
+        """Reads the definition of an alias that stands below its use, which comes just before the present token."""
+        if self._later is None:
+            self._later = {}
+            for found in _ALIAS_DEFINITION.finditer(self._text):
+                self._later.setdefault(found[1], found.start(1))
+        start = self._later.pop(name, None)
+        here = self.pos
+        if start is None:
+            used = max(self._text.rfind(name, 0, here), 0)
+            known = [*self.attribute_aliases, *self._later]
+            self.raise_error(f"undefined symbol alias '{name}'{closest(name, known)}", used, used + len(name))
+        self._resume_from(start)
+        self._parse_alias_def()
+        self._read[start] = self.pos
+        self._resume_from(here)
 
     def _parse_dialect_type_or_attribute_body(
         self, attr_name: str, is_type: bool, is_opaque: bool, starting_opaque_pos: int | None

@@ -141,6 +141,9 @@ class NkiOpt(xDSLOptMain):
                 metavar="PASSES",
                 help=f"print the IR {when} these passes, to standard error",
             )
+        flag("--mlir-print-op-generic", dest="print_op_generic", help="the same as --print-op-generic")
+        flag("--mlir-print-debuginfo", dest="print_debuginfo", help="the same as --print-debuginfo")
+        flag("--mlir-disable-threading", help="does nothing: passes run one after the other")
         flag("--mlir-timing", help="print how long each step took, to standard error")
         value(
             "--mlir-pass-pipeline-crash-reproducer",

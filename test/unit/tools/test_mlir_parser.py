@@ -88,7 +88,7 @@ def test_places_of_locations():
         ("\n  `", (6, 3), "Unexpected character: `"),
         ('\n"test.op"(', (6, 11), "operand expected, got the end of the input"),
         ("%0 = arith.addi %1, %1 : i32", (5, 17), "value %1 is used but not defined"),
-        ("#a = #a", (5, 8), "undefined symbol alias '#a'"),
+        ("#a = #a", (5, 6), "undefined symbol alias '#a'"),
     ],
 )
 def test_errors_count_lines_from_the_first(text, place, message):
