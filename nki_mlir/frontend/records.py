@@ -102,6 +102,7 @@ class Recorder:
     body     where the next record goes
     loops    the open loops, outermost first
     left     loops left early since the last one was opened, innermost first; an exception leaves all of them
+    count    instructions recorded
     """
 
     def __init__(self, rolling: bool) -> None:
@@ -110,6 +111,7 @@ class Recorder:
         self.body = self.root
         self.loops: list[Loop] = []
         self.left: list[Loop] = []
+        self.count = 0
         self._stack: list[Loop | Scope] = []
 
     @property

@@ -33,6 +33,7 @@ from nki_mlir.isa.instructions import INSTRUCTIONS
 from nki_mlir.isa.instructions.base import Instruction
 from nki_mlir.isa.operands import Operand, Operands
 from nki_mlir.isa.rules import check_all
+from nki_mlir.transforms.unroll import MOST_INSTRUCTIONS
 
 if TYPE_CHECKING:
     from nki_mlir.frontend.context import TraceContext
@@ -188,7 +189,13 @@ class Sema:
         if name is not None:
             given["name"] = context.names.unique(name, numbered=False)
         record = Record(descriptor, held, given, predicates, here(depth))
-        context.recorder.body.append(record)
+        recorder = context.recorder
+        recorder.body.append(record)
+        recorder.count += 1
+        if recorder.count > MOST_INSTRUCTIONS:
+            raise NKIValueError(
+                f"the kernel has more than {MOST_INSTRUCTIONS} instructions with its loops unrolled", rule="loop"
+            )
         return record
 
     def _masked(

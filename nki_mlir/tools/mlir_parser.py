@@ -335,7 +335,7 @@ class LocParser(Parser):
             self._resume_from(self._read[start])
             return
         name = self._current_token.text
-        if dict.__contains__(self.attribute_aliases, name):
+        if name in self.attribute_aliases.keys():  # noqa: SIM118, the aliases themselves would read ahead
             self.raise_error(f"re-declaration of alias '{name}'")
         self._consume_token()
         self.parse_punctuation("=", " after attribute alias name")

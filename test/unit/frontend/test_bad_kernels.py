@@ -144,6 +144,21 @@ def test_nested_loops_multiply() -> None:
         legacy.jit(kernel).trace((X,), {}, frontend="beta2")
 
 
+def test_a_kernel_of_too_many_instructions(monkeypatch: pytest.MonkeyPatch) -> None:
+    def kernel(x: Any, copies: int) -> Any:
+        out, work = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm), tile()
+        for _ in range(copies):
+            nisa.tensor_copy(work, work)
+        nisa.dma_copy(out, work)
+        return out
+
+    monkeypatch.setattr("nki_mlir.frontend.sema.MOST_INSTRUCTIONS", 50)
+    nki.jit(kernel).trace((X, 48), {}, frontend="beta2")  # a memset and a copy to the outside stand around them
+    with pytest.raises(NkiError) as caught:
+        nki.jit(kernel).trace((X, 49), {}, frontend="beta2")
+    assert str(caught.value) == "the kernel has more than 50 instructions with its loops unrolled [loop]"
+
+
 def test_places_are_in_the_users_code(tmp_path: Path) -> None:
     def kernel(x: Any) -> None:
         np.linalg.inv(np.zeros((2, 2)))  # raises inside numpy
