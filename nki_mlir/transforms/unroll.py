@@ -15,7 +15,7 @@ from nki_mlir.dialects import affine, bir
 from nki_mlir.dialects.access import Access
 from nki_mlir.dialects.attributes import ConditionAttr, ExprAttr
 from nki_mlir.dialects.instruction import InstructionOp, guard_indices, operands_of
-from nki_mlir.dialects.locations import place_of
+from nki_mlir.dialects.locations import place_of, string
 from nki_mlir.dialects.structure import RegisterOp, StorageOp
 from nki_mlir.transforms.errors import op_error
 from nki_mlir.transforms.ordered import keeps_order
@@ -138,7 +138,7 @@ class _Unroller:
         while name in self.names:
             name += "_"
         self.names.add(name)
-        return StringAttr(name)
+        return string(name)
 
     def _declaration(self, op: Operation, env: Environment, suffix: str, out: list[Operation]) -> None:
         """Copies storage or a register."""
