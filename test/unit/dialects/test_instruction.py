@@ -4,13 +4,13 @@ from typing import Any, cast
 
 import pytest
 from parsing import body, instruction, instructions, printed
-from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, IntAttr, StringAttr
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
 from nki_mlir.dialects import get_all_dialects
 from nki_mlir.dialects.access import Access
-from nki_mlir.dialects.attributes import REGISTER, EngineAttr, ExprAttr, Immediate
+from nki_mlir.dialects.attributes import REGISTER, AluOpAttr, EngineAttr, ExprAttr, Immediate, MemFields, MemType
 from nki_mlir.dialects.bir import ActivationOp, LoopOp, MemsetOp, TensorCopyOp, TensorOp, TensorTensorOp
 from nki_mlir.dialects.forms import CopyForm, UnaryForm
 from nki_mlir.dialects.instruction import (
@@ -31,11 +31,12 @@ from nki_mlir.dialects.instruction import (
 from nki_mlir.dialects.instruction import instruction as declare
 from nki_mlir.dialects.operands import figures, index_range, placement_of, rule_operands, target_of
 from nki_mlir.isa.dtypes import Dtype
-from nki_mlir.isa.enums import AluOp, Engine
+from nki_mlir.isa.enums import AluOp, Engine, MemorySpace
 from nki_mlir.isa.instructions import INSTRUCTIONS
 from nki_mlir.isa.target import CAYMAN, CORE_V4
 
 WHOLE = Access.read("[0 : 128 | 0 : 512] f32")
+WHOLE_TYPE = MemType(MemFields(MemorySpace.SBUF, (128, 512), Dtype.F32))
 ACTIVATION = (
     'bir.loop %i = 0 to 4 affine {{ bir.activation exp on act "x" outs(%u{{%i}}[0 : 128 | 0 : 512] f32)'
     " ins(%t[0 : 128 | 0 : 512] f32, bias = %t[0 : 128 | %r : 1] f32, scale = 2.0 : f32){} }}"
@@ -305,6 +306,34 @@ def test_ranges_and_placements() -> None:
     assert tensor.placements() == [None, (0, 128)]
     assert [tensor.placement(block) for block in (-1, 0, 1, 2)] == [None, None, (0, 128), None]
     assert figures(WHOLE, tensor.mem, None, []).address is None
+
+
+# Making ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_instruction_is_made_as_xdsl_makes_an_op() -> None:
+    """Pins what `InstructionOp.create` relies on of xDSL's private state."""
+    t, u = (TensorOp.create(result_types=[WHOLE_TYPE], properties={"name": StringAttr(n)}).results[0] for n in "tu")
+    parts: dict[str, Any] = {
+        "operands": [t, u, t],
+        "properties": {"dst": WHOLE, "data1": WHOLE, "data2": WHOLE, "op": AluOpAttr(AluOp.ADD)},
+        "attributes": {"note": StringAttr("x")},
+        "location": FileLineColLoc(StringAttr("a.py"), IntAttr(3), IntAttr(4)),
+    }
+    ours = TensorTensorOp.create(**parts)
+    assert [(use.operation is ours, use.index) for use in t.uses] == [(True, 2), (True, 0)]
+    theirs = cast(Any, Operation.create).__func__(TensorTensorOp, **parts)
+    assert ours.is_structurally_equivalent(theirs)
+    assert vars(ours).keys() <= vars(theirs).keys()
+    for name, value in vars(theirs).items():
+        if name != "_operand_uses":
+            assert getattr(ours, name) == value, name
+    assert ours.properties is not parts["properties"]
+    ours.operands[0] = u
+    assert [use.operation for use in t.uses] == [theirs, theirs, ours]
+    for op in (ours, theirs):
+        op.erase()
+    assert t.first_use is u.first_use is None
 
 
 # Verification ----------------------------------------------------------------------------------------------------
