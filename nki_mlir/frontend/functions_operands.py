@@ -1,7 +1,6 @@
 """What the API functions of both generations do with their arguments: tensors, numbers, operators, axes."""
 
 from enum import Enum
-from functools import cache
 from typing import Any, TypeVar, cast
 
 from nki_mlir.diagnostics import NkiError
@@ -71,9 +70,11 @@ def real(api: str, parameter: str, value: Any) -> float:
         raise NKIValueError(f"{api}: {parameter} is too large", rule="immediate") from None
 
 
-@cache
+_known: dict[tuple[type, type, Any], Any] = {}
+"""Members by what was given for them: the same few come with every instruction."""
+
+
 def _member(kind: type[P], value: Any) -> P:
-    """Looks a token up once: the same few come with every instruction."""
     name = value if isinstance(value, str) else getattr(value, "__name__", value)
     return kind.from_api(SPELLINGS.get(name, value) if isinstance(name, str) else value)
 
@@ -85,18 +86,24 @@ def token(api: str, parameter: str, value: Any, kind: type[P]) -> P:
         NKIValueError: it is None.
         NKISyntaxError: it is none of them.
     """
-    if value is None:
-        raise err_operand_cannot_be_none(api, parameter)
+    try:
+        known = _known.get((kind, value.__class__, value))
+    except TypeError:  # of a value that cannot be hashed
+        raise err_unexpected_type_of_operand(api, parameter, value, "an operator") from None
+    if known is not None:
+        return known
     if isinstance(value, kind):
         return value
+    if value is None:
+        raise err_operand_cannot_be_none(api, parameter)
     if isinstance(value, Tile):
         raise err_unexpected_type_of_operand(api, parameter, value, "an operator")
     try:
-        return _member(kind, value.name if isinstance(value, Enum) else value)
+        member = _member(kind, value.name if isinstance(value, Enum) else value)
     except NkiError as error:
         raise NKISyntaxError(f"{api}: {parameter}: {error}", rule="instruction_unsupported_op") from None
-    except TypeError:  # of a value that cannot be hashed
-        raise err_unexpected_type_of_operand(api, parameter, value, "an operator") from None
+    _known[kind, value.__class__, value] = member
+    return member
 
 
 def optional(api: str, parameter: str, value: Any, kind: type[P]) -> P | None:
