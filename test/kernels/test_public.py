@@ -10,10 +10,10 @@ import io
 import os
 import subprocess
 import sys
-import tarfile
 import tempfile
 from functools import cache
 from pathlib import Path
+from zipfile import ZipFile
 
 import ml_dtypes
 import numpy as np
@@ -45,11 +45,13 @@ def checkout(commit):
     folder = Path(SAMPLES) / commit
     if folder.is_dir():
         return folder
-    tree = subprocess.run(["git", "-C", SAMPLES, "archive", commit, "src"], capture_output=True, check=False)
+    tree = subprocess.run(
+        ["git", "-C", SAMPLES, "archive", "--format=zip", commit, "src"], capture_output=True, check=False
+    )
     assert tree.returncode == 0, f"{SAMPLES} has no commit {commit}: {tree.stderr.decode()}"
     copy = Path(tempfile.mkdtemp(prefix=f"samples-{commit}-"))
-    with tarfile.open(fileobj=io.BytesIO(tree.stdout)) as files:
-        files.extractall(copy, filter="data")
+    with ZipFile(io.BytesIO(tree.stdout)) as files:
+        files.extractall(copy)
     return copy
 
 
