@@ -220,7 +220,7 @@ class InstructionOp(IRDLOperation):
         op = cls.__new__(cls)
         op._operands = SSAValues(operands)
         uses: list[UseOfValue] = []
-        for index, value in enumerate(operands):
+        for index, value in enumerate(op._operands):
             use = UseOfValue(op, index)
             value.add_use(use)
             uses.append(use)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, OpResult, SSAValue
 from xdsl.irdl import AnyAttr, AttrConstraint, BaseAttr, OptPropertyDef
 from xdsl.traits import MemoryEffect
 from xdsl.utils.exceptions import VerifyException
@@ -93,10 +93,11 @@ class Legality:
 
     def _signature(self, op: InstructionOp) -> Signature:
         properties, values = op.properties, op._operands  # pyright: ignore[reportPrivateUsage]
+        successors = op._successors  # pyright: ignore[reportPrivateUsage]
         block = op.parent
         region = None if block is None else block.parent
         holder = None if region is None else region.parent
-        if holder is None or op.attributes or op.results or op.regions or "when" in properties:
+        if holder is None or op.attributes or op.results or op.regions or successors or "when" in properties:
             return ()
         last = op.next_op is None
         if last and len(region.blocks) > 1:  # pyright: ignore[reportOptionalMemberAccess]
@@ -121,7 +122,7 @@ class Legality:
                 storage = values[position]
                 position += 1
                 mem = storage.type
-                if type(mem) is not MemType:
+                if type(mem) is not MemType or type(storage) is not OpResult or position + held.indices > end:
                     return ()
                 ranges = _ranges(values[position : position + held.indices]) if held.indices else ()
                 placement = placement_of(storage, held.data.block)
@@ -147,10 +148,10 @@ def _ranges(values: Sequence[SSAValue]) -> tuple[range, ...] | None:
     """Returns the values of loop variables, None if one of them is something else or stands there twice."""
     found: list[range] = []
     for value in values:
-        values_of_one = index_range(value)
-        if values_of_one is None:
+        domain = index_range(value)
+        if domain is None or type(value.type) is not IndexType:
             return None
-        found.append(values_of_one)
+        found.append(domain)
     return tuple(found) if len(found) < 2 or len(set(values)) == len(found) else None
 
 

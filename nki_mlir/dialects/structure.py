@@ -132,7 +132,8 @@ class StorageOp(IRDLOperation):
             return None
         known: Any = vars(self).get("_known")
         if known is None or known[0] is not places:
-            known = vars(self)["_known"] = places, self.placements()
+            of_integers = getattr(places, "elt_type", None) == i64
+            known = vars(self)["_known"] = places, self.placements() if of_integers else []
         placements = known[1]
         return placements[block] if 0 <= block < len(placements) else None
 

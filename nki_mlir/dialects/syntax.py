@@ -440,6 +440,10 @@ def print_instruction(op: InstructionOp, printer: Printer, name: str = "") -> No
         printer.print_successors(op.successors)
 
 
+_OF_A_VALUE: frozenset[type] = frozenset({Access, RegisterAttr})
+"""What stands for a value of the op's own, which comes before its index values."""
+
+
 def _line(op: InstructionOp, printer: Printer) -> str:
     """Returns the text of an instruction from behind its name to the last parenthesis.
 
@@ -465,7 +469,7 @@ def _line(op: InstructionOp, printer: Printer) -> str:
                 if type(pattern) is Immediate:
                     out.append(pattern.text())
                     continue
-                if type(pattern) is not ExprAttr:
+                if type(pattern) in _OF_A_VALUE:
                     out.append(names[position])
                     position += 1
                 if type(pattern) is not RegisterAttr:

@@ -243,6 +243,10 @@ class LocParser(Parser):
                     break
                 start, end = following.span(1)
 
+    def _resume_from(self, pos: int | ParserState[MLIRTokenKind, str]) -> None:
+        self._raw_op = None
+        super()._resume_from(pos)
+
     def _parse_raw(
         self, parse: Callable[..., tuple[Operation, int | None]], start: int, end: int, *, last: bool = False
     ) -> tuple[Operation, int | None]:

@@ -13,6 +13,7 @@ from nki_mlir.diagnostics import Location, NkiError
 from nki_mlir.dialects.locations import file_location, integer, place_of
 from nki_mlir.dialects.verifier import verify_module
 from nki_mlir.tools.mlir_parser import parse_mlir
+from nki_mlir.universe import UNIVERSE
 
 
 def context() -> Context:
@@ -145,3 +146,14 @@ def test_wrong_labels_that_are_numbers(label, message, line):
         parse(f'"test.op"() ({{\n^0:\n  "test.termop"()[^2] : () -> ()\n{label}\n}}) : () -> ()')
     assert str(caught.value) == message
     assert caught.value.location.line == line
+
+
+def test_the_place_of_nesting_in_the_dictionary_of_an_instruction():
+    head = 'bir.module @m { bir.func @f { %t = bir.tensor "t" : !nki.mem<sbuf 128x4xf32>\n'
+    line = "bir.memset outs(%t[0 : 128 | 0 : 4] f32) ins(1.0 : f32) {a = 1,\n"
+    context = Context()
+    for name, dialect in (XDSL_UNIVERSE.all_dialects | UNIVERSE.all_dialects).items():
+        context.register_dialect(name, dialect)
+    with pytest.raises(NkiError, match="^the input is nested too deeply$") as caught:
+        parse_mlir(context, head + line + "b = " + "[" * 3000, "f.mlir")
+    assert caught.value.location.line == 3
