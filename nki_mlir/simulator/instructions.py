@@ -29,16 +29,23 @@ Accumulate: TypeAlias = bool | Callable[[], bool] | None
 class Lanes:
     """The accumulator registers of one core's engines, seen from the first partition of an instruction."""
 
-    def __init__(self, registers: dict[Engine, Array], first: int = 0) -> None:
+    def __init__(self, registers: dict[Engine, tuple[Array, Array]], first: int = 0) -> None:
         self._registers = registers
         self._first = first
 
     def of(self, engine: Engine) -> Array:
         """Returns the fp32 registers of an engine from the first partition on."""
+        return self._both(engine)[0][self._first :]
+
+    def undefined(self, engine: Engine) -> Array:
+        """Returns which of them hold sums of undefined elements."""
+        return self._both(engine)[1][self._first :]
+
+    def _both(self, engine: Engine) -> tuple[Array, Array]:
         found = self._registers.get(engine)
         if found is None:
-            found = self._registers[engine] = np.zeros(PARTITIONS, np.float32)
-        return found[self._first :]
+            found = self._registers[engine] = np.zeros(PARTITIONS, np.float32), np.zeros(PARTITIONS, np.uint8)
+        return found
 
     def seen_from(self, first: int) -> "Lanes":
         """Returns the same registers seen from another partition."""

@@ -1,5 +1,6 @@
 """The Scalar engine's activation: a function of data * scale + bias, with an optional running sum."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from nki_mlir.diagnostics import NkiError
@@ -38,6 +39,9 @@ from nki_mlir.isa.target import CAYMAN, Target
 ACCUMULATOR_READ = 64
 """Cycles to read an accumulator register out (nki-isa.md §1.9, ACC_READ)."""
 RESETTING = frozenset({AccumulateCommand.ZERO, AccumulateCommand.ZERO_ACCUMULATE})
+DEFINED = 255
+JUST_MARKED = 2
+"""The mark of an accumulator that the running instruction will leave undefined, 1 once it has."""
 ADDING = frozenset({AccumulateCommand.ACCUMULATE, AccumulateCommand.ADD_ACCUMULATE, AccumulateCommand.ZERO_ACCUMULATE})
 
 
@@ -68,14 +72,18 @@ def _activation(e: Evaluation) -> Run:
     if command not in RESETTING | ADDING | {AccumulateCommand.IDLE}:
         raise NkiError(f"activation with accumulate command '{command}' has no published meaning")
     accumulator, total = e.accumulators.of(Engine.ACT), alu_reduce(AluOp.ADD)
+    undefined = e.accumulators.undefined(Engine.ACT)
     write_result = writer(e.dtypes["reduce_res"]) if "reduce_res" in e.dtypes else None
 
     def run(dst: Array, reduce_res: Array | None, data: Array, bias: Any, scale: Any) -> None:
         result = function(argument(dst, data, bias, scale))
         write(dst, result)
-        lanes = accumulator[: dst.shape[0]]
+        lanes, marks = accumulator[: dst.shape[0]], undefined[: dst.shape[0]]
         if command in RESETTING:
             lanes[:] = 0.0
+            np.equal(marks, JUST_MARKED, out=marks)
+        elif marks.any():
+            raise NkiError("the accumulator holds the sum of elements that were never written")
         if command in ADDING:
             lanes += total(result.reshape(dst.shape[0], -1))
         if reduce_res is not None and write_result is not None:
@@ -85,10 +93,20 @@ def _activation(e: Evaluation) -> Run:
 
 
 def _spread(e: Evaluation) -> Spread:
-    """The accumulator keeps what it was given for instructions to come, so nothing undefined may enter it."""
-    if e.accumulate in (None, AccumulateCommand.IDLE):
+    """The accumulator keeps what it was given for instructions to come: it may be undefined for one that resets it."""
+    if e.accumulate in (None, AccumulateCommand.IDLE, AccumulateCommand.ZERO):
         return by_element(e)
-    return lambda states, out: None
+    if e.accumulate not in RESETTING:
+        return lambda states, out: None
+    inner, undefined = by_element(e), e.accumulators.undefined(Engine.ACT)
+
+    def spread(states: Mapping[str, Array], out: Array) -> Array | None:
+        for state in states.values():
+            rows = state.reshape(state.shape[0], -1).min(axis=1)
+            undefined[: rows.size][rows != DEFINED] = JUST_MARKED
+        return inner(states, out)
+
+    return spread
 
 
 def _vector(dst: Array, operand: Any) -> Any:

@@ -36,6 +36,10 @@ class Accumulators(Protocol):
         """Returns the [128] fp32 array of an engine."""
         ...
 
+    def undefined(self, engine: Engine) -> Array:
+        """Returns the [128] u8 array that tells where they hold sums of undefined elements: not 0."""
+        ...
+
 
 class Evaluation:
     """What `evaluate` specialises for: parameters, element types and spaces by role, the target, the engines' state."""

@@ -23,6 +23,9 @@ class Registers:
     def of(self, engine: Engine) -> Any:
         return np.zeros(128, np.float32)
 
+    def undefined(self, engine: Engine) -> Any:
+        return np.zeros(128, np.uint8)
+
 
 def evaluation(parameters: dict[str, Any], roles: list[str], target: Target = CAYMAN) -> Evaluation:
     types = dict.fromkeys(roles, Dtype.F32)

@@ -262,6 +262,28 @@ def test_instructions_that_mix_elements_fail_at_once():
     )
 
 
+def test_sums_of_undefined_elements_are_undefined():
+    """One sum a partition, so those of the others may be stored; what holds such a sum must be reset before use."""
+    sums = '%s = bir.tensor "s" at <0, 128> : !nki.mem<sbuf 4x1xf32>'
+
+    def body(rows: int, *further: str) -> str:
+        z = f'%z = bir.tensor "z" kind external_output : !nki.mem<hbm {rows}xf32>'
+        stored = f"bir.save outs(%z[0 : 1*{rows}, 1] f32) ins(%s[0 : {rows} | 0 : 1] f32)"
+        return lines(A, T, U, sums, z, PART, add("sum", "zero_accumulate"), *further, stored)
+
+    def add(name: str, command: str) -> str:
+        outs = f"outs(%u{WHOLE}, reduce_res = %s[0 : 4 | 0 : 1] f32)"
+        return f'bir.activation copy on act "{name}" {outs} ins(%t{WHOLE}) {{accumulate = #nki.accumulate<{command}>}}'
+
+    assert np.array_equal(run(body(3), inputs={"a": DATA}).outputs["z"], DATA[:3].sum(axis=1))
+    read = "'bir.activation' op \"sum\": data reads 8 of 32 elements of 't' that were never written, the first is"
+    fails(body(4), f"{read} element 0 of partition 3", 8)
+    message = "'bir.activation' op \"more\": the accumulator holds the sum of elements that were never written"
+    fails(body(4, load(name="all"), add("more", "accumulate")), message, 10)
+    again = body(4, load(name="all"), add("again", "zero_accumulate"), add("more", "accumulate"))
+    assert np.array_equal(run(again, inputs={"a": DATA}).outputs["z"], 2 * DATA.sum(axis=1))
+
+
 # Outputs ----------------------------------------------------------------------------------------------------------
 
 
