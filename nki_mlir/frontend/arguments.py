@@ -1,17 +1,19 @@
 """Arguments and results of a kernel: arrays become input tensors, returned tensors become outputs."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from typing import Any
 
 from nki_mlir.diagnostics import NkiError
+from nki_mlir.frontend.builder import Program
 from nki_mlir.frontend.context import TraceContext
 from nki_mlir.frontend.errors import KernelError, NKITypeError, NKIValueError, err_tensor_output_not_written_to
 from nki_mlir.frontend.locations import innermost
 from nki_mlir.frontend.storage import Allocation, Tile
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import MemorySpace, TensorKind
+from nki_mlir.isa.lazy import numpy as np
 
 Path = tuple[Any, ...]
 
@@ -20,7 +22,7 @@ def is_array(value: Any) -> bool:
     """Whether an argument is an array: it has a shape and a dtype, and is neither a scalar nor a tensor of a trace."""
     if isinstance(value, Tile) or not hasattr(value, "shape") or not hasattr(value, "dtype"):
         return False
-    return type(value).__module__ != "numpy" or type(value).__name__ == "ndarray"
+    return not isinstance(value, np.generic)
 
 
 def map_arrays(value: Any, path: Path, visit: Callable[[Any, Path], Any]) -> Any:
@@ -127,7 +129,6 @@ def outputs_of(result: Any, *, shared: bool) -> list[Allocation]:
     `shared` says that tensors of private HBM are none.
 
     Raises:
-        NKIValueError: nothing writes a returned tensor.
         NKITypeError: a returned tensor is not in the memory of outputs, or is another view than all of its storage.
     """
     found: dict[Allocation, None] = {}
@@ -139,8 +140,6 @@ def outputs_of(result: Any, *, shared: bool) -> list[Allocation]:
             error = NKITypeError(message, rule="unsupported_memory")
         elif (difference := _difference(tensor, allocation)) is not None:
             error = NKITypeError(f"{difference}; a kernel returns whole tensors as they were made", rule="return")
-        elif not allocation.written:
-            error = err_tensor_output_not_written_to(tensor.label)
         if error is not None:
             error.location = innermost(allocation.frames)
             raise error
@@ -148,6 +147,21 @@ def outputs_of(result: Any, *, shared: bool) -> list[Allocation]:
             allocation.kind = TensorKind.EXTERNAL_OUTPUT
         found.setdefault(allocation)
     return list(found)
+
+
+def check_written(programs: Iterable[Program]) -> None:
+    """Checks that some program of a kernel writes each output: cores share what they return.
+
+    Raises:
+        NKIValueError: nothing writes an output.
+    """
+    listed = list(programs)
+    written = {allocation.name for program in listed for allocation in program.allocations if allocation.written}
+    for allocation in (output for program in listed for output in program.outputs):
+        if allocation.name not in written:
+            error = err_tensor_output_not_written_to(allocation.name)
+            error.location = innermost(allocation.frames)
+            raise error
 
 
 def _difference(tensor: Tile, allocation: Allocation) -> str | None:

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 from nki_mlir.frontend.arguments import Path, map_arrays, map_tensors
-from nki_mlir.frontend.kernel import Kernel, Trace, parameter_names
+from nki_mlir.frontend.errors import NKIValueError
+from nki_mlir.frontend.kernel import Kernel, Trace, defined_at, parameter_names
+from nki_mlir.frontend.locations import innermost
 from nki_mlir.frontend.lowering import lowered
 from nki_mlir.frontend.storage import Allocation, Tile
 from nki_mlir.simulator import simulate
@@ -17,7 +19,10 @@ def execute(
 ) -> Any:
     """Simulates a trace with the arrays of a call and returns the kernel's result with arrays in place of tensors.
 
-    Arrays that the kernel writes are updated in place where they can be.
+    Arrays that the kernel writes are updated in place; of a library whose arrays never change, the result has them.
+
+    Raises:
+        NKIValueError: the kernel writes an array that is read-only.
     """
     arrays: dict[Path, Any] = {}
 
@@ -29,6 +34,13 @@ def execute(
         map_arrays(value, (name,), collect)
     for name, value in kwargs.items():
         map_arrays(value, (name,), collect)
+    for path, allocation in trace.inputs.items():
+        array = arrays[path]
+        if allocation.written and isinstance(array, np.ndarray) and not array.flags.writeable:
+            message = f"the kernel writes its argument '{allocation.name}', and the array given is read-only"
+            error = NKIValueError(message, rule="read_only_argument")
+            error.location = innermost(allocation.frames) or defined_at(kernel.func)
+            raise error
     inputs = {allocation.name: as_numpy(arrays[path], allocation) for path, allocation in trace.inputs.items()}
     found = simulate(lowered(trace, frontend), inputs, poison=poison, target=trace.target)
     for path, allocation in trace.inputs.items():
@@ -66,11 +78,11 @@ def _from_torch(tensor: Any, allocation: Allocation) -> Any:
 
 
 def write_back(array: Any, value: Any) -> None:
-    """Copies a written input back into the caller's array; arrays that cannot be written are left alone."""
+    """Copies a written input back into the caller's array; one of a library whose arrays never change stays."""
     if hasattr(array, "copy_"):
         import torch  # pyright: ignore[reportMissingImports]
 
         torch_module: Any = torch
         array.copy_(torch_module.from_numpy(value.astype(np.float32)))
-    elif isinstance(array, np.ndarray) and array.flags.writeable:
+    elif isinstance(array, np.ndarray):
         array[...] = value

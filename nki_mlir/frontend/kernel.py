@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from nki_mlir.diagnostics import Location
 from nki_mlir.frontend import loops
-from nki_mlir.frontend.arguments import Path, bind_input, map_arrays, outputs_of
+from nki_mlir.frontend.arguments import Path, bind_input, check_written, map_arrays, outputs_of
 from nki_mlir.frontend.builder import Program
 from nki_mlir.frontend.context import TraceContext, nki_ctx_or_none
 from nki_mlir.frontend.differences import difference
@@ -217,6 +217,8 @@ class Kernel:
                 programs.append(Program(context.recorder.root, context.allocations, list(run.inputs.values()), outputs))
                 result, inputs = run.result, run.inputs
                 shared = shared or context.hbm.made
+            with _about(self.func):
+                check_written(programs)
         return Trace(self.func_name, target, programs, result, inputs)
 
     def _check(self, rolled: Trace, unrolled: Trace) -> None:
@@ -289,6 +291,8 @@ class _Run:
         self.tensors: dict[Path, Any] = {}
         self.result: Any = None
         context.hbm.shared = shared
+        for allocation in shared:
+            context.names.unique(allocation.name, numbered=False)
 
     def bind(self, array: Any, path: Path) -> Any:
         """Returns the input tensor of an array argument; it lives outside of the grid's loops."""

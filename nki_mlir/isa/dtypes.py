@@ -137,4 +137,6 @@ class Dtype(Published):
         or an object with a `dtype`, such as the scalar types of JAX.
         """
         dtype = getattr(token, "dtype", token)
-        return super().from_api(dtype.name if isinstance(dtype, np.dtype) else token)
+        if not isinstance(dtype, np.dtype):
+            return super().from_api(token)
+        return super().from_api(str(dtype) if dtype.names else dtype.name)  # one of fields has the name of its size

@@ -223,9 +223,37 @@ def test_text() -> None:
     assert repr((i < 3) & (j == 0)) == "(-i + 2 >= 0) & (j == 0)"
 
 
+def test_numbers_of_numpy_leave_an_index_symbolic() -> None:
+    i, var = index(2, 5)
+    three = np.int64(3)
+    for found, expected in ((three * i, 3 * i), (three - i, 3 - i), (np.add(i, three), i + 3), (np.negative(i), -i)):
+        assert repr(found) == repr(expected)
+    for found, expected in ((three <= i, i >= 3), (three > i, i < 3), (np.less(i, three), i < 3), (three == i, i == 3)):
+        assert repr(found) == repr(expected)
+    assert (var.lo, var.hi) == (2, 5)
+
+
+@pytest.mark.parametrize(
+    "use, expected",
+    [
+        (lambda i: np.minimum(i, 3), 2),
+        (lambda i: np.exp(i), np.exp(2)),
+        (lambda i: np.floor(i / 2), 1.0),
+        (lambda i: i * np.arange(3), [0, 2, 4]),
+        (lambda i: np.arange(3) + i, [2, 3, 4]),
+        (lambda i: np.add.reduce([i, 1]), 3),
+        (lambda i: np.multiply(i, 0.5, dtype=np.float32), 1.0),
+    ],
+)
+def test_other_functions_of_numpy_see_the_number(use: Callable[[Any], Any], expected: Any) -> None:
+    i, var = index(2, 5)
+    assert np.array_equal(use(i), expected)
+    assert (var.lo, var.hi) == (2, 3)
+
+
 def test_operands_that_do_not_mix() -> None:
     i, _ = index(0, 4)
-    for use in (lambda: i + "a", lambda: i * np.arange(3), lambda: np.arange(3) + i, lambda: i[0], lambda: iter(i)):
+    for use in (lambda: i + "a", lambda: np.add(i, "a"), lambda: i[0], lambda: iter(i)):
         with pytest.raises(TypeError):
             use()
     with pytest.raises(TypeError):
