@@ -4,7 +4,7 @@ Sources: BIR reference, §2.4; KLR reference, §1.2; NKI ISA reference, §3.1; P
 """
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from nki_mlir.isa.enums import Published
 from nki_mlir.isa.lazy import ml_dtypes
@@ -139,4 +139,5 @@ class Dtype(Published):
         dtype = getattr(token, "dtype", token)
         if not isinstance(dtype, np.dtype):
             return super().from_api(token)
-        return super().from_api(str(dtype) if dtype.names else dtype.name)  # one of fields has the name of its size
+        known = cast(Any, dtype)
+        return super().from_api(str(known) if known.names else known.name)  # one of fields has the name of its size

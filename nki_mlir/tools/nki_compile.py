@@ -205,6 +205,11 @@ def body(console: Console, argv: Sequence[str]) -> int:
     path, colon, name = options.kernel.rpartition(":")
     if not colon or not path:
         raise NkiError(f"'{options.kernel}': expected KERNEL.py:FUNCTION, or -:FUNCTION for standard input")
+    for option, given in (("--input", options.input), ("--output-dir", options.output_dir)):
+        if given and not options.simulate:
+            raise NkiError(f"{option} is for --simulate")
+    if options.simulate and options.output is not None:
+        raise NkiError("-o is for IR; the outputs of --simulate go to --output-dir")
     arguments = parse_arguments(options.arg)
     grid = _grid(options.grid)
     module = load_module(console, path)

@@ -92,8 +92,8 @@ class NkiOpt(xDSLOptMain):
         self.reproduced = False
         arguments, self.pass_flags = take_pass_flags(argv, ALL_PASSES)
         # argparse would take a file name behind a flag with an optional value for that value.
-        arguments = ["--verify-each=1" if argument == "--verify-each" else argument for argument in arguments]
-        super().__init__("Reads IR, verifies it, runs passes over it and prints it.", arguments)
+        self.arguments = ["--verify-each=1" if argument == "--verify-each" else argument for argument in arguments]
+        super().__init__("Reads IR, verifies it, runs passes over it and prints it.", self.arguments)
 
     # Registration: xDSL's universe and ours, without a search for other packages.
 
@@ -144,6 +144,8 @@ class NkiOpt(xDSLOptMain):
         flag("--mlir-print-op-generic", dest="print_op_generic", help="the same as --print-op-generic")
         flag("--mlir-print-debuginfo", dest="print_debuginfo", help="the same as --print-debuginfo")
         flag("--mlir-disable-threading", help="does nothing: passes run one after the other")
+        flag("--mlir-print-ir-module-scope", help="does nothing: whole modules are printed")
+        flag("--mlir-print-local-scope", help="does nothing: locations are printed in place, without aliases")
         flag("--mlir-timing", help="print how long each step took, to standard error")
         value(
             "--mlir-pass-pipeline-crash-reproducer",
@@ -155,6 +157,11 @@ class NkiOpt(xDSLOptMain):
         flag("--show-dialects", dest="list_dialects", help="the same")
         flag("--debug", help="print debug messages, and a traceback with an error")
         value("--debug-only", type=_names, default=[], metavar="NAMES", help="print debug messages of these modules")
+        # mlir-opt takes one dash before long options too.
+        known = arg_parser._option_string_actions
+        for number, argument in enumerate(self.arguments):
+            if argument.startswith("-") and f"-{argument}".partition("=")[0] in known:
+                self.arguments[number] = f"-{argument}"
 
     def setup_pipeline(self) -> None:
         args = self.args

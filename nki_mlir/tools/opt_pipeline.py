@@ -20,15 +20,15 @@ OptionedT = TypeVar("OptionedT", bound=ArgSpecConvertible)
 def take_pass_flags(argv: Sequence[str], passes: AvailablePasses) -> tuple[list[str], str]:
     """Returns the arguments without those that name a pass, and the pipeline that these make in their order.
 
-    `--unroll --allocate='base=64 reverse=true'` is the pipeline `unroll,allocate{base=64 reverse=true}`.
+    `--unroll --allocate='base=64 reverse=true'` is the pipeline `unroll,allocate{base=64 reverse=true}`; one dash will do.
     """
     others: list[str] = []
     pipeline: list[str] = []
     for number, argument in enumerate(argv):
         if argument == "--":
             return [*others, *argv[number:]], ",".join(pipeline)
-        name, equals, options = argument.removeprefix("--").partition("=")
-        if argument.startswith("--") and name in passes:
+        name, equals, options = argument.removeprefix("-").removeprefix("-").partition("=")
+        if argument.startswith("-") and name in passes:
             pipeline.append(f"{name}{{{options}}}" if equals and options else name)
         else:
             others.append(argument)

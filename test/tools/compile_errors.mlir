@@ -7,6 +7,9 @@
 // RUN: not nki-compile %S/../../examples/tour/wrong.py:wrong --arg 'a=f32[2,2]' 2>&1 | filecheck %s --check-prefix=MISSING
 // RUN: not nki-compile %S/../../examples/tour/wrong.py:wrong --emit klr --frontend beta3 2>&1 | filecheck %s --check-prefix=PAIR
 // RUN: not nki-compile %S/../../examples/tour/wrong.py:wrong --target trn9 2>&1 | filecheck %s --check-prefix=TARGET
+// RUN: not nki-compile %S/../../examples/tour/wrong.py:wrong --input a=a.npy 2>&1 | filecheck %s --check-prefix=INPUT
+// RUN: not nki-compile %S/../../examples/tour/wrong.py:wrong --output-dir out 2>&1 | filecheck %s --check-prefix=OUTPUT
+// RUN: not nki-compile %S/../../examples/tour/wrong.py:wrong --simulate -o a.mlir 2>&1 | filecheck %s --check-prefix=OUT
 
 // RULE:      wrong.py:15:5: error: matmul: stationary has 256 elements a partition, at most 128 allowed [BIR040]
 // RULE-NEXT:     nisa.nc_matmul(total, stationary=left, moving=right)
@@ -26,3 +29,6 @@
 // TWICE:     error: argument 'a' is given twice
 // RUN: not nki-compile %S/../../examples/tour/wrong.py:wrong --grid 0 2>&1 | filecheck %s --check-prefix=GRID
 // GRID:      error: the launch grid [0] must have positive sizes [grid]
+// INPUT:     error: --input is for --simulate
+// OUTPUT:    error: --output-dir is for --simulate
+// OUT:       error: -o is for IR; the outputs of --simulate go to --output-dir

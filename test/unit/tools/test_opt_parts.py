@@ -115,4 +115,4 @@ def test_pass_flags_make_a_pipeline_in_their_order():
         ["a.mlir", "-o", "b", "--", "--cse"],
         "dce,cse,apply-pdl{pdl-file=a x=1}",
     )
-    assert take_pass_flags(["-", "cse", "-cse"], ALL_PASSES) == (["-", "cse", "-cse"], "")
+    assert take_pass_flags(["-", "cse", "-cse", "-xcse"], ALL_PASSES) == (["-", "cse", "-xcse"], "cse")
