@@ -180,6 +180,10 @@ class TraceContext:
                 f"tensor {storage.name}: {size} bytes a partition{where} do not fit in the {limit} of {space}",
                 rule="X-FMAX",
             )
+        bank = target.psum_bank_bytes
+        if space is MemorySpace.PSUM and address % bank:
+            what = f"an address in psum is that of a bank, a multiple of {bank}, got {address}"
+            raise NKIValueError(f"tensor {storage.name}: {what}", rule="HW-PSUM3")
         if partition + storage.mem.partitions > PARTITIONS:
             raise NKIValueError(
                 f"tensor {storage.name}: {storage.mem.partitions} partitions from partition {partition} do not fit in"

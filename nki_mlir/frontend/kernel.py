@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from nki_mlir.diagnostics import Location
 from nki_mlir.frontend import loops
@@ -18,6 +18,7 @@ from nki_mlir.frontend.context import TraceContext, nki_ctx_or_none
 from nki_mlir.frontend.differences import difference
 from nki_mlir.frontend.errors import (
     KernelError,
+    NKINotImplementedError,
     NKIRuntimeError,
     NKITypeError,
     NKIValueError,
@@ -133,6 +134,11 @@ class Kernel:
         """Returns a new kernel with some of func, generation, opts and grid replaced; this one stays as it is."""
         held: dict[str, Any] = {"func": self.func, "generation": self.generation, "opts": self.opts, "grid": self.grid}
         return type(self)(**(held | changes))
+
+    def with_schedule(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refused: this front end records no edges between instructions."""
+        message = "with_schedule of a kernel is not supported by this front end"
+        raise NKINotImplementedError(message, defined_at(self.func), rule="unsupported")
 
     def __getitem__(self, grid: Any) -> "Kernel":
         """Returns the kernel with a launch grid: the number of programs along each axis.

@@ -65,6 +65,7 @@ class PenguinBuilder(Builder):
         record: Record,
         when: Given | None = None,
     ) -> None:
+        properties.pop("priority", None)  # Penguin's transfers have none
         if isa == "scalar_tensor_tensor":
             properties["is_scalar_tensor_tensor"] = UnitAttr()
         elif isa == "activation" and "accumulate" in properties:

@@ -31,6 +31,7 @@ from nki_mlir.isa.enums import (
 )
 from nki_mlir.isa.instructions import INSTRUCTIONS
 from nki_mlir.isa.instructions.base import Instruction
+from nki_mlir.isa.instructions.memory import DMA_COPY
 from nki_mlir.isa.operands import Operand, Operands
 from nki_mlir.isa.rules import check_all
 from nki_mlir.transforms.unroll import MOST_INSTRUCTIONS
@@ -73,10 +74,10 @@ def number(value: Any, dtype: Dtype | None = None) -> Number:
         NKIValueError: it is too large for its type.
     """
     plain = getattr(value, "item", lambda: value)()
+    own = getattr(value, "dtype", None)
+    if not isinstance(plain, int | float) or isinstance(own, Dtype):
+        raise NKITypeError(f"expected a number, got {value!r}", rule="immediate")
     if dtype is None:
-        own = getattr(value, "dtype", None)
-        if not isinstance(plain, int | float) or isinstance(own, Dtype):
-            raise NKITypeError(f"expected a number, got {value!r}", rule="immediate")
         if own is None or own.itemsize == 8 or isinstance(plain, bool):
             dtype = Dtype.I32 if isinstance(plain, int) else Dtype.F32
         else:
@@ -283,9 +284,13 @@ class Sema:
         dge_type: DgeType | None = None,
         oob_mode: OobMode | None = None,
         engine: Engine | None = None,
+        priority: int | None = None,
         **how: Any,
     ) -> None:
-        attributes = {"dge_type": dge_type, "oob_mode": oob_mode, "engine": engine}
+        attributes = {"dge_type": dge_type, "oob_mode": oob_mode, "engine": engine, "priority": priority}
+        for rule in DMA_COPY.rules if priority is not None else ():
+            if rule.identifier == "X-PRIORITY" and (found := rule.check(Operands({}, attributes), self.context.target)):
+                raise NkiValidationError(f"dma_copy: {found}", rule=rule.identifier)
         isa = "dma_copy"
         if not src.on_chip and dst.on_chip:
             isa = "dma_load"

@@ -5,7 +5,7 @@ Engines, commands and modes are the published enums. A function records its inst
 
 from collections.abc import Sequence
 from enum import Enum, IntEnum
-from typing import Any
+from typing import Any, NoReturn
 
 from nki_mlir.dialects.affine import LARGEST
 from nki_mlir.frontend import shared_api
@@ -25,6 +25,7 @@ from nki_mlir.frontend.functions_operands import (
     tile_of,
     token,
 )
+from nki_mlir.frontend.integers import integer
 from nki_mlir.frontend.sema import NkiValidationError, Sema
 from nki_mlir.frontend.symbolic import concretise
 from nki_mlir.frontend.unsupported import refusing
@@ -89,6 +90,10 @@ class NkiInstruction:
 
     __slots__ = ()
 
+    def depends_on(self, *producers: "NkiInstruction") -> NoReturn:
+        """Refused: this front end records no edges between instructions."""
+        raise NKINotImplementedError("NkiInstruction.depends_on is not supported by this front end", rule="unsupported")
+
 
 HANDLE = NkiInstruction()
 
@@ -127,7 +132,7 @@ def nc_matmul(
         tile_of(api, "dst", dst),
         tile_of(api, "stationary", stationary),
         tile_of(api, "moving", moving),
-        accumulate=accumulate,
+        accumulate=None if accumulate is None else integer(api, "accumulate", accumulate),
         is_transpose=is_transpose,
         is_stationary_onezero=is_stationary_onezero,
         is_moving_onezero=is_moving_onezero,
@@ -431,7 +436,10 @@ def dma_copy(
     engine: Any = engine.unknown,
     name: str | None = None,
 ) -> NkiInstruction:
-    """dst = src between HBM and SBUF, element by element in order; a cast goes through fp32."""
+    """dst = src between HBM and SBUF, element by element in order; a cast goes through fp32.
+
+    `engine` triggers the transfer, which needs `dge_mode` hwdge; `priority` is that of its queue, 0 the highest.
+    """
     api = "dma_copy"
     target, source = tile_of(api, "dst", dst), tile_of(api, "src", src)
     for operand, tile in (("dst", target), ("src", source)):
@@ -439,12 +447,19 @@ def dma_copy(
             raise NkiValidationError(
                 f"{api}: {operand} is in psum, which a DMA of this API cannot reach", rule="X-DMAMEM"
             )
+    mode, trigger = optional(api, "dge_mode", dge_mode, DgeType), optional(api, "engine", engine, enums.Engine)
+    if trigger is not None and (mode is not DgeType.HWDGE or trigger not in (enums.Engine.SP, enums.Engine.ACT)):
+        raise NkiValidationError(
+            f"{api}: engine must be sync or scalar, and dge_mode hwdge with it, got {trigger} and {mode or 'unknown'}",
+            rule="X-DMAENGINE",
+        )
     _sema().dma_copy(
         target,
         source,
-        dge_type=optional(api, "dge_mode", dge_mode, DgeType),
+        dge_type=mode,
         oob_mode=None if token(api, "oob_mode", oob_mode, OobMode) is OobMode.ERROR else OobMode.SKIP,
-        engine=optional(api, "engine", engine, enums.Engine),
+        engine=trigger,
+        priority=None if priority is None else integer(api, "priority", priority),
         name=name,
     )
     return HANDLE

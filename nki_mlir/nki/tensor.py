@@ -3,7 +3,7 @@
 from typing import Any, NoReturn
 
 from nki_mlir.diagnostics import NkiError
-from nki_mlir.frontend.errors import NKITypeError
+from nki_mlir.frontend.errors import NKINotImplementedError, NKITypeError
 from nki_mlir.frontend.kernel import Generation
 from nki_mlir.frontend.storage import Tile
 from nki_mlir.isa.dtypes import Dtype
@@ -52,6 +52,18 @@ class NkiTensor(Tile):
         return super().view(_dtype(dtype))
 
     reinterpret_cast = view
+
+    def is_indirect(self) -> bool:
+        """Whether an index tensor chooses the elements, which no view of this front end lets it do."""
+        return False
+
+    def vector_select(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refused: this front end does not have it."""
+        raise NKINotImplementedError("NkiTensor.vector_select is not supported by this front end", rule="unsupported")
+
+    def indirect(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refused: this front end does not have it."""
+        raise NKINotImplementedError("NkiTensor.indirect is not supported by this front end", rule="unsupported")
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         raise NKITypeError(

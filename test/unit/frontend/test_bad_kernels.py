@@ -90,6 +90,46 @@ CURRENT: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda x: nisa.nc_matmul(nl.ndarray((64, 64), nl.float32, buffer=nl.psum), tile(), tile(), tile_position=5),  # pyright: ignore[reportArgumentType]
         "nc_matmul: tile_position must be a pair of integers, got int [unexpected_type_of_operand]",
     ),
+    "accumulate": (
+        lambda x: nisa.nc_matmul(nl.ndarray((64, 64), nl.float32, buffer=nl.psum), tile(), tile(), accumulate="yes"),  # pyright: ignore[reportArgumentType]
+        "nc_matmul: accumulate must be an integer, got str [unexpected_type_of_operand]",
+    ),
+    "other value": (
+        lambda x: nisa.affine_select(tile(), [[1, 64]], 1, tile(), "x"),  # pyright: ignore[reportArgumentType]
+        "expected a number, got 'x' [immediate]",
+    ),
+    "priority": (
+        lambda x: nisa.dma_copy(tile(), x, priority="high"),  # pyright: ignore[reportArgumentType]
+        "dma_copy: priority must be an integer, got str [unexpected_type_of_operand]",
+    ),
+    "large priority": (
+        lambda x: nisa.dma_copy(tile(), x, priority=4),
+        "dma_copy: priority is 4, it must be 0, 1, 2 or 3 [X-PRIORITY]",
+    ),
+    "early priority": (
+        lambda x: nisa.dma_copy(tile(), x, priority=1),
+        "dma_copy: priority is 1, which needs trn3 or newer; the target is trn2 [X-PRIORITY]",
+    ),
+    "trigger": (
+        lambda x: nisa.dma_copy(tile(), x, engine=nisa.scalar_engine),
+        "dma_copy: engine must be sync or scalar, and dge_mode hwdge with it, got act and unknown [X-DMAENGINE]",
+    ),
+    "trigger of another engine": (
+        lambda x: nisa.dma_copy(tile(), x, engine=nisa.gpsimd_engine, dge_mode=nisa.dge_mode.hwdge),
+        "dma_copy: engine must be sync or scalar, and dge_mode hwdge with it, got pool and hwdge [X-DMAENGINE]",
+    ),
+    "address in a bank": (
+        lambda x: nl.ndarray((128, 64), nl.float32, buffer=nl.psum, address=(0, 100)),
+        "tensor t.1: an address in psum is that of a bank, a multiple of 2048, got 100 [HW-PSUM3]",
+    ),
+    "edge": (
+        lambda x: nisa.dma_copy(tile(), x).depends_on(),
+        "NkiInstruction.depends_on is not supported by this front end [unsupported]",
+    ),
+    "rows": (
+        lambda x: x.vector_select(0, tile()),
+        "NkiTensor.vector_select is not supported by this front end [unsupported]",
+    ),
     "on chip": (lambda x: tile(), "made.1 is in sbuf; a kernel returns tensors in shared_hbm [unsupported_memory]"),
     "not written": (
         lambda x: nl.ndarray((4, 4), nl.float32, buffer=nl.shared_hbm),
