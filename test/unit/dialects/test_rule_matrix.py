@@ -49,6 +49,7 @@ from nki_mlir.isa.enums import (
 from nki_mlir.isa.instructions import INSTRUCTIONS, Instruction, activation, matmul
 from nki_mlir.isa.rules import Rule
 from nki_mlir.isa.target import TARGETS, Target
+from nki_mlir.tools.op_reference import ALTERNATIVES
 
 Pairs = Iterator[tuple[Case, Case]]
 Breaker = Callable[[Any, Instruction, Case], Pairs]
@@ -819,6 +820,27 @@ def test_every_instruction_has_examples_and_ops() -> None:
 def test_classes_that_stand_for_several_instructions_are_known() -> None:
     several = {cls.name for cls in op_classes() if cls.descriptor is not InstructionOp.descriptor}
     assert several == set(VARIANTS)
+
+
+ABSENT = {
+    "dma_load": {"klr"},
+    "dma_save": {"klr"},
+    "transpose": {"bir"},
+    "stream_transpose": {"klr", "penguin"},
+    "register_alu": {"penguin"},
+    "register_store": {"penguin"},
+    "compare_and_branch": {"penguin"},
+}
+"""The dialects that have no op of their own for an instruction."""
+
+
+def test_every_instruction_is_an_op_of_each_dialect() -> None:
+    """So a class that stands for one more instruction is not forgotten in `VARIANTS`, nor in the op reference."""
+    for isa in INSTRUCTIONS.values():
+        there = {cls.name.partition(".")[0] for cls, _ in classes_of(isa)}
+        assert {"penguin", "klr", "bir"} - there == ABSENT.get(isa.name, set()), isa.name
+    for name, instructions in VARIANTS.items():
+        assert set(instructions) < set(ALTERNATIVES[name])
 
 
 def test_every_rule_class_has_a_breaker() -> None:
