@@ -24,6 +24,7 @@ from nki_mlir.frontend.symbolic import (
     Opaque,
     Pred,
     Sym,
+    Term,
     Var,
     affine,
     axes_of,
@@ -203,9 +204,21 @@ def check_bounds(view: View, mask: "Pred | bool" = True) -> None:
         if mask:
             view.check_bounds()
         return
+    mask = Pred(tuple(Atom(_over_own_axes(view, atom.expr), atom.kind) for atom in mask.atoms))
     for pending in view.grid.pending:
         for inside in (pending.expr, pending.size - 1 - pending.expr):
             _check_inside(view, pending, inside, mask)
+
+
+def _over_own_axes(view: View, expr: Sym) -> Sym:
+    """Returns an expression over the axes that a view was made with, where it is over others of the same dimensions."""
+    own = view.grid.axes if view.grid is not None else ()
+    terms: dict[Term, int] = {}
+    for term, coefficient in expr.terms.items():
+        at = _dimension(view, term) if isinstance(term, Axis) else None
+        known = term if at is None or at >= len(own) else own[at] or term
+        terms[known] = terms.get(known, 0) + coefficient
+    return Sym(expr.const, terms)
 
 
 def _check_inside(view: View, pending: Pending, inside: Sym, mask: Pred) -> None:

@@ -223,6 +223,16 @@ def test_mask_protects_a_ragged_edge() -> None:
     assert var.hi == 7
 
 
+def test_a_mask_over_another_grid_of_the_same_shape_protects() -> None:
+    rows, columns = arange(128)[:, None], arange(64)[None, :]
+    view = View(Storage((100, 64), Dtype.F32, "hbm", "o"))[rows, columns]
+    check_bounds(view, as_mask(arange(128)[:, None] < 100))
+    check_bounds(view, as_mask(mgrid[0:128, 0:64][0] < 100))
+    for other in (arange(128)[:, None] < 101, arange(64)[None, :] < 100, arange(127)[:, None] < 100):
+        with pytest.raises(NKIIndexError, match="out-of-bound access"):
+            check_bounds(view, as_mask(other))
+
+
 def test_mask_that_does_not_protect() -> None:
     p, f = arange(128)[:, None], arange(64)[None, :]
     view = View(Storage((100, 64), Dtype.F32, "hbm", "x"))[p, f]
