@@ -234,7 +234,11 @@ class Builder:
         if given is None:
             self.counter += 1
             return string(f"inst.{self.counter}")
-        name, count = str(given), 0
+        return self.unique(str(given))
+
+    def unique(self, given: str) -> StringAttr:
+        """Returns a name that no instruction of the program has yet: the one given, or with a number."""
+        name, count = given, 0
         while name in self.taken:
             count += 1
             name = f"{given}.{count}"

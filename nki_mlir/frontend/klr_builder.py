@@ -21,6 +21,7 @@ from nki_mlir.dialects.attributes import (
 from nki_mlir.dialects.instruction import Given, build
 from nki_mlir.dialects.klr import operators, structure
 from nki_mlir.frontend.builder import UNIT, Builder, Program, hint, location_of
+from nki_mlir.frontend.naming import Names
 from nki_mlir.frontend.records import Loop, Record, Scope
 from nki_mlir.frontend.storage import Encoded
 from nki_mlir.frontend.tensors import Storage
@@ -138,8 +139,10 @@ class KlrBuilder(Builder):
     def identity(self, dtype: Dtype, record: Record) -> SSAValue:
         """Creates a 128 x 128 identity: zeros, then 1 where partition and element are equal."""
         mem = MemType(MemFields(MemorySpace.SBUF, (128, 128), dtype))
-        op = self.TENSOR.create(result_types=[mem], properties={"name": StringAttr(f"identity_{dtype}")})
-        op.results[0].name_hint = f"identity_{dtype}"
+        names = Names({allocation.name for allocation in self.program.allocations})
+        name = names.unique(f"identity_{dtype}", numbered=False)
+        op = self.TENSOR.create(result_types=[mem], properties={"name": StringAttr(name)})
+        op.results[0].name_hint = name
         tile = Given(mem.whole(), op.results[0])
         location = location_of(record.location)
         held: dict[str, Attribute] = {"dtype": DtypeAttr(dtype)}
@@ -147,7 +150,7 @@ class KlrBuilder(Builder):
         memset = build(
             self.OPS["memset"],
             {"dst": tile, "value": zero},
-            {**held, "name": StringAttr(f"memset_id.{dtype}")},
+            {**held, "name": self.unique(f"memset_id.{dtype}")},
             location=location,
         )
         select = build(
@@ -155,7 +158,7 @@ class KlrBuilder(Builder):
             {"dst": tile, "on_true": tile, "on_false": Given(Immediate.of(1.0, Dtype.F32))},
             {
                 **held,
-                "name": StringAttr(f"affsel_id.{dtype}"),
+                "name": self.unique(f"affsel_id.{dtype}"),
                 "pattern": PatternAttr(PatternFields(((1, 128),))),
                 "channel_multiplier": IntegerAttr(-1, i64),
                 "cmp_op": AluOpAttr(AluOp.NOT_EQUAL),

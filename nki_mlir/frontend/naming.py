@@ -1,6 +1,7 @@
 """Names of tensors and instructions: unique within a kernel, and after the user's variables where they can be seen."""
 
 import dis
+from collections.abc import Iterable
 from types import CodeType
 
 from nki_mlir.frontend.locations import Frames
@@ -12,9 +13,9 @@ _STORES = frozenset({"STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF"})
 class Names:
     """Hands out names that no one has yet."""
 
-    def __init__(self) -> None:
+    def __init__(self, taken: Iterable[str] = ()) -> None:
         self._counts: dict[str, int] = {}
-        self._taken: set[str] = set()
+        self._taken = set(taken)
 
     def unique(self, base: str, *, numbered: bool = True) -> str:
         """Returns `base`, or `base.N`; names always come out numbered unless the user gave them."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, cast
 
-from xdsl.dialects.builtin import ModuleOp, UnknownLoc
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnknownLoc
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -52,7 +52,8 @@ class Conversion:
             return known
         region = block.parent
         inside = region.walk() if region is not None else block.walk()
-        storage, *filling = make({other.sym.data for other in inside if isinstance(other, StorageOp)})
+        names = (other.properties.get("name") for other in inside)
+        storage, *filling = make({name.data for name in names if isinstance(name, StringAttr)})
         assert isinstance(storage, StorageOp)
         first = block.first_op
         while isinstance(first, StorageOp | RegisterOp):

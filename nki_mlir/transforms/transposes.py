@@ -122,10 +122,11 @@ def _corner(data: Access, dtype: Dtype) -> tuple[Access, tuple[int, ...]]:
 def _identity(dtype: Dtype, taken: set[str]) -> Sequence[Operation]:
     """Returns the identity matrix of an element type and the instructions that write it, those of the KLR tracer: all
     zeros, then 1 where partition and element are equal."""
-    name, suffix = f"identity_{dtype}", 0
-    while name in taken:
-        suffix += 1
-        name = f"identity_{dtype}.{suffix}"
+    names, count = (f"identity_{dtype}", f"memset_id.{dtype}", f"affsel_id.{dtype}"), 0
+    while not taken.isdisjoint(names):
+        count += 1
+        names = (f"identity_{dtype}.{count}", f"memset_id.{dtype}.{count}", f"affsel_id.{dtype}.{count}")
+    name, memset_name, select_name = names
     kind = MemType(MemFields(MemorySpace.SBUF, (SIZE, SIZE), dtype))
     storage = bir.TensorOp.create(result_types=[kind], properties={"name": StringAttr(name)})
     storage.results[0].name_hint = name
@@ -133,13 +134,13 @@ def _identity(dtype: Dtype, taken: set[str]) -> Sequence[Operation]:
     zeros = build(
         bir.MemsetOp,
         {"dst": whole, "value": Given(Immediate.of(0.0, Dtype.F32))},
-        {"name": StringAttr(f"memset_id.{dtype}")},
+        {"name": StringAttr(memset_name)},
     )
     diagonal = build(
         bir.TensorScalarAffineSelectOp,
         {"dst": whole, "on_true": whole, "on_false": Given(Immediate.of(1.0, Dtype.F32))},
         {
-            "name": StringAttr(f"affsel_id.{dtype}"),
+            "name": StringAttr(select_name),
             "cmp_op": AluOpAttr(AluOp.NOT_EQUAL),
             "pattern": PatternAttr(PatternFields(((1, SIZE),))),
             "channel_multiplier": IntegerAttr(-1, i64),

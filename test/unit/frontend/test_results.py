@@ -269,3 +269,21 @@ def test_the_tensor_engine_transposes_integers_bit_by_bit(frontend, dtype):
     limits = np.iinfo(dtype)
     x = np.random.default_rng(1).integers(limits.min, limits.max, (16, 10), dtype, endpoint=True)
     np.testing.assert_array_equal(kernel.simulate([x], frontend=frontend), x.T)
+
+
+@pytest.mark.parametrize("frontend", FRONTENDS)
+@pytest.mark.parametrize("of_tensor, of_instruction", [("identity_f32", "move"), ("t", "memset_id.f32")])
+def test_names_that_a_transpose_would_take(frontend: str, of_tensor: str, of_instruction: str) -> None:
+    """The Tensor engine transposes with an identity matrix, whose names give way to the user's."""
+
+    def kernel(a: Any) -> Any:
+        out = nl.ndarray((16, 16), nl.float32, buffer=nl.shared_hbm)
+        tile = nl.ndarray((16, 16), nl.float32, name=of_tensor)
+        turned = nl.ndarray((16, 16), nl.float32, buffer=nl.psum)
+        nisa.dma_copy(tile, a, name=of_instruction)
+        nisa.nc_transpose(turned, tile)
+        nisa.tensor_copy(tile, turned)
+        nisa.dma_copy(out, tile)
+        return out
+
+    assert np.array_equal(nki.jit(kernel).simulate((X,), frontend=frontend), X.T)
