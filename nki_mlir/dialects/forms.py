@@ -15,7 +15,6 @@ from nki_mlir.dialects.attributes import (
     AxisListAttr,
     BranchCompareOpAttr,
     DgeTypeAttr,
-    ExprAttr,
     PatternAttr,
     PerfModeAttr,
 )
@@ -171,14 +170,9 @@ class MatmulForm(InstructionOp):
     dst = out()
     stationary = in_()
     moving = in_()
-    accumulate = opt_param()
+    accumulate = opt_param(lists=False)
     tile_position = opt_param()
     tile_size = opt_param()
-
-    def verify_(self) -> None:
-        if isinstance(self.accumulate, ExprAttr) and self.accumulate.data.is_list:
-            raise VerifyException("accumulate must be one expression, got a list")
-        super().verify_()
 
 
 # Registers ------------------------------------------------------------------------------------------------------

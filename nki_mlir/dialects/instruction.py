@@ -48,7 +48,8 @@ GROUPS = ("outs", "ins", "indirection", "params")
 class Role(NamedTuple):
     """One role of an instruction class: its name, the group it is printed in, and what it may be.
 
-    `kinds` tells what may stand in it: "storage" (an access), "number" (an immediate), "register".
+    `kinds` tells what may stand in it: "storage" (an access), "number" (an immediate), "register"; of a parameter
+    "expression", "list" (of expressions).
     """
 
     name: str
@@ -115,9 +116,10 @@ def in_list() -> Any:
     return _role_field(prop_def(Attribute), "ins", EITHER, variadic=True)
 
 
-def opt_param() -> ExprAttr | None:
-    """A number, or list of numbers, that may be affine in index values."""
-    return _role_field(opt_prop_def(Attribute), "params", frozenset({"expression"}), optional=True)
+def opt_param(*, lists: bool = True) -> ExprAttr | None:
+    """A number, or list of numbers unless there are none, that may be affine in index values."""
+    kinds = frozenset({"expression", "list"} if lists else {"expression"})
+    return _role_field(opt_prop_def(Attribute), "params", kinds, optional=True)
 
 
 def enum(attribute: type[Any], *, inline: bool = True) -> Any:

@@ -191,6 +191,8 @@ def verify_instruction(op: InstructionOp) -> None:
 def _verify_use(op: InstructionOp, use: Use, ranges_of: Callable[[SSAValue], affine.Domain | None]) -> None:
     pattern, role = use.pattern, use.role
     kind = _KINDS.get(type(pattern))
+    if isinstance(pattern, ExprAttr) and pattern.data.is_list:
+        kind = "list"
     if kind is None or kind not in role.kinds:
         found = f"the number {pattern.text()}" if isinstance(pattern, Immediate) else _PHRASES.get(kind or "", pattern)
         allowed = " or ".join(_PHRASES[kind] for kind in sorted(role.kinds))
@@ -225,7 +227,13 @@ def _verify_block(use: Use, block: Expr, blocks: int, ranges: Sequence[affine.Do
         raise VerifyException(f"{use.label} accesses block {wrong}, its storage has {blocks} [X-FMAX]")
 
 
-_PHRASES = {"storage": "storage", "number": "a number", "register": "a register", "expression": "an expression"}
+_PHRASES = {
+    "storage": "storage",
+    "number": "a number",
+    "register": "a register",
+    "expression": "an expression",
+    "list": "a list of expressions",
+}
 _KINDS: dict[type, str] = {Access: "storage", Immediate: "number", RegisterAttr: "register", ExprAttr: "expression"}
 
 

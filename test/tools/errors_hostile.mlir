@@ -99,7 +99,7 @@ bir.module @m {
     %p = bir.tensor "p" : !nki.mem<psum 64x64xf32>
     // expected-error @+1 {{tile_position and tile_size must be pairs (row, column) [BIR052]}}
     bir.matmult outs(%p[0 : 64 | 0 : 64] f32) ins(%t[0 : 128 | 0 : 64] f32, %t[0 : 128 | 0 : 64] f32) params(tile_position = 5, tile_size = 7)
-    // expected-error @+1 {{'bir.matmult' op accumulate must be one expression, got a list}}
+    // expected-error @+1 {{'bir.matmult' op accumulate is a list of expressions, it must be an expression}}
     bir.matmult outs(%p[0 : 64 | 0 : 64] f32) ins(%t[0 : 128 | 0 : 64] f32, %t[0 : 128 | 0 : 64] f32) params(accumulate = [1, 2])
     // expected-error @+1 {{'bir.iota' op offset must be an integer of 64 bits, got 9999999999999999999999}}
     bir.iota outs(%t[0 : 128 | 0 : 64] f32) {pattern = #nki.pattern<1*64>, offset = 9999999999999999999999 : index}
