@@ -121,8 +121,9 @@ def pair(api: str, parameter: str, value: Any) -> tuple[Any, ...]:
     """
     is_list = isinstance(value, list | tuple)
     given: tuple[Any, ...] = tuple(cast("list[Any]", value)) if is_list else (None,)
-    if not all(isinstance(member, int | Sym) for member in given):
-        raise err_unexpected_type_of_operand(api, parameter, value, "a pair of integers")
+    for member in given:
+        if not isinstance(member, int | Sym):
+            raise err_unexpected_type_of_operand(api, parameter, member if is_list else value, "a pair of integers")
     return given
 
 

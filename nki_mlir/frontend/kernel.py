@@ -29,7 +29,7 @@ from nki_mlir.frontend.errors import (
 from nki_mlir.frontend.locations import entry, here, innermost, raised_at
 from nki_mlir.frontend.options import CompileOpts
 from nki_mlir.frontend.storage import Allocation, Tile
-from nki_mlir.isa.target import Target, default_target, parse_target
+from nki_mlir.isa.target import CAYMAN, Target, default_target, parse_target
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -199,6 +199,9 @@ class Kernel:
     def _trace(self, args: Sequence[Any], kwargs: Mapping[str, Any], target: Target, rolling: bool) -> Trace:
         grid = tuple(operator.index(axis) for axis in self.grid)
         cores = 1 if self.generation.any_grid else (grid[0] if grid else 1)
+        if cores > 1 and target < CAYMAN:
+            message = f"the launch grid is {list(grid)}; on {target} a kernel runs on one core"
+            raise NKIValueError(message, defined_at(self.func), rule="grid")
         programs: list[Program] = []
         shared: list[Allocation] = []
         result: Any = None

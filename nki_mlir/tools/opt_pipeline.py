@@ -61,7 +61,10 @@ def spec_error(error: ArgSpecParseError) -> NkiError:
     """Returns xDSL's error about the spelling of a pass, target or frontend with its options."""
     # Its text is a headline, the place, the spelling, carets, and what is wrong.
     _, _, spelling, carets, message = str(error).rstrip("\n").split("\n")
-    return NkiError(f"{message.strip()}\n  {spelling}\n  {carets.rstrip()}")
+    wrong = message.strip().removesuffix(" here")
+    rest = spelling[len(carets) - len(carets.lstrip()) :]
+    found = f"'{rest[0]}'" if rest else "the end"
+    return NkiError(f"{wrong[0].lower()}{wrong[1:]}, got {found}\n  {spelling}\n  {carets.rstrip()}")
 
 
 def known_pass(name: str, passes: AvailablePasses) -> str:

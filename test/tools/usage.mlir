@@ -43,7 +43,7 @@
 // ANCHOR: error: --pass-pipeline expects 'builtin.module(…)', got 'cse'
 // NESTED: error: --pass-pipeline expects passes on builtin.module only, got 'func.func(…)' in 'builtin.module(func.func(cse))'
 // TARGET: error: argument -t/--target: invalid choice: 'mlr' (choose from
-// SPEC: error: Expected argument name here
+// SPEC: error: expected argument name, got the end
 // TARGET-OPTION: error: target 'mlir' has no option 'x'
 // TARGET-TYPE: error: option 'print-debuginfo' of target 'mlir' expects bool, got 2
 // FRONTEND-OPTION: error: frontend 'mlir' has no option 'x'
@@ -58,7 +58,7 @@
 // ITERATIONS: error: argument --max-iterations: expected an integer from 0 on, of at most 18 digits, got '-3'
 // OUTPUT: error: cannot write '{{.*}}/no/file': No such file or directory
 
-//      SYNTAX:error: Expected pass name here
+//      SYNTAX:error: expected pass name, got ','
 // SYNTAX-NEXT:  cse,,dce
 // SYNTAX-NEXT:      ^
 

@@ -7,6 +7,7 @@ import pytest
 
 import nki_mlir.nki as nki
 from nki_mlir.diagnostics import NkiError
+from nki_mlir.isa.target import SUNDA
 from nki_mlir.nki import isa as nisa
 from nki_mlir.nki import language as nl
 
@@ -78,3 +79,12 @@ def test_an_output_that_no_core_writes() -> None:
         nki.jit(kernel)[2].simulate((X,))
     assert caught.value.location is not None
     assert caught.value.location.file == __file__
+
+
+def test_before_trn2_a_kernel_has_one_core() -> None:
+    message = r"^the launch grid is \[2\]; on trn1 a kernel runs on one core \[grid\]$"
+    with pytest.raises(NkiError, match=message) as caught:
+        nki.jit(anonymous_output)[2].simulate((X,), target="trn1")
+    assert caught.value.location is not None
+    assert caught.value.location.file == __file__
+    nki.jit(anonymous_output)[1].trace((X,), {}, frontend="beta2", target=SUNDA)
