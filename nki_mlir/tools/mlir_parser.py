@@ -51,7 +51,7 @@ _UNCLEAR = {
     "Expected suffix identifier after {first_char}": "a name is expected after this character",
 }
 """Messages of xDSL that do not say what they should."""
-_COMPLETE = re.compile(r"^(?!.*expect)|\b(?:got|found|but|after this)\b", re.IGNORECASE)
+_COMPLETE = re.compile(r"^(?!.*expect)|^unexpected character|\b(?:got|found|but|after this)\b", re.IGNORECASE)
 """Messages that do not lack what was found."""
 _LONGEST_FOUND = 40
 _FOUND = re.compile(r"[%^@#!]?[\w.$-]+|->|\S")
@@ -428,23 +428,24 @@ class LocParser(Parser):
         """Returns the position that is being parsed: of what is read from the raw text the op's."""
         return self.pos if self._raw_op is None else self._raw_op
 
-    def _worded(self, error: ParseError) -> str:
-        """Returns the message of an error, with what was found where it tells only what was expected."""
-        message = _UNCLEAR.get(error.msg) or one_line(error.msg)
-        if _COMPLETE.search(message):
-            return message
-        start = error.span.start
-        found = _FOUND.match(self._text, start)
-        end = "the end of the line" if self._text[start:].strip() else "the end of the input"
-        return f"{message.rstrip('!.')}, got " + (f"'{found[0][:_LONGEST_FOUND]}'" if found else end)
-
     def _located(self, error: ParseError) -> NkiError:
-        located = NkiError(self._worded(error), self.place_at(error.span.start))
+        located = NkiError(_worded(error, self._text), self.place_at(error.span.start))
         if isinstance(error, MultipleSpansParseError):
             for span, note in error.refs:
                 text = note or (error.ref_text or "").rstrip(":")
                 located.add_note(f"{self.place_at(span.start)}: {text}")
         return located
+
+
+def _worded(error: ParseError, text: str) -> str:
+    """Returns the message of an error, with what was found where it tells only what was expected."""
+    message = _UNCLEAR.get(error.msg) or one_line(error.msg)
+    if _COMPLETE.search(message):
+        return message
+    start = error.span.start
+    found = _FOUND.match(text, start)
+    end = "the end of the line" if text[start:].strip() else "the end of the input"
+    return f"{message.rstrip('!.')}, got " + (f"'{found[0][:_LONGEST_FOUND]}'" if found else end)
 
 
 def parse_mlir(
@@ -455,6 +456,6 @@ def parse_mlir(
         parser = LocParser(ctx, text, name, first_line)
     except ParseError as error:  # the first token is none
         line, column = error.span.get_location()[1:]
-        raise NkiError(error.msg, Location(name, line + first_line - 1, column)) from error
+        raise NkiError(_worded(error, text), Location(name, line + first_line - 1, column)) from error
     with parser.located_errors():
         return parser.parse_module(allow_implicit_module)
