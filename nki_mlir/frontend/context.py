@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from nki_mlir.dialects.structure import PARTITIONS
 from nki_mlir.frontend.errors import NKIRuntimeError, NKITypeError, NKIValueError, err_nki_api_outside_of_nki_kernel
-from nki_mlir.frontend.locations import here
+from nki_mlir.frontend.locations import called, here
 from nki_mlir.frontend.loops import PROGRAM
 from nki_mlir.frontend.naming import Names, variable_name
 from nki_mlir.frontend.records import Record, Recorder
@@ -230,7 +230,7 @@ def nki_ctx(allow_none: bool = False) -> TraceContext:
     """
     context = _current.get()
     if context is None and not allow_none:
-        raise err_nki_api_outside_of_nki_kernel()
+        raise err_nki_api_outside_of_nki_kernel(called())
     return context  # pyright: ignore[reportReturnType]
 
 

@@ -105,6 +105,15 @@ def here(depth: int = 1) -> Frames:
     return _intern(depth + 1, tuple(key)) if interned is None else interned
 
 
+def called() -> str:
+    """Returns the name of the function of ours that the user's code has called."""
+    frame, name = sys._getframe(1), ""  # pyright: ignore[reportPrivateUsage]
+    while frame is not None and is_own(frame.f_code):
+        name = frame.f_code.co_name
+        frame = frame.f_back
+    return name
+
+
 def _intern(depth: int, key: tuple[int, ...]) -> Frames:
     frame = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]
     wanted = set(key[::2])

@@ -1,6 +1,7 @@
 """The context of a trace: accessors, gates, markers."""
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from nki_mlir.frontend.context import TraceContext, dont_trace, get_cur_scope, n
 from nki_mlir.frontend.errors import NKIRuntimeError
 from nki_mlir.nki import isa as nisa
 from nki_mlir.nki import language as nl
+from nki_mlir.nki_legacy import language as ll
 
 X = np.zeros((128, 64), np.float32)
 
@@ -37,6 +39,19 @@ def test_there_is_no_context_outside_of_a_kernel() -> None:
         get_cur_scope()
     with pytest.raises(NKIRuntimeError, match="nki_api_outside_of_nki_kernel"):
         nl.ndarray((128, 64), nl.float32)
+
+
+@pytest.mark.parametrize(
+    "name, call",
+    [
+        ("memset", lambda: nisa.memset(None, 0)),
+        ("ndarray", lambda: nl.ndarray((4, 4), nl.float32)),
+        ("affine_range", lambda: ll.affine_range(4)),
+    ],
+)
+def test_what_was_called_outside_of_a_kernel_has_a_name(name: str, call: Callable[[], Any]) -> None:
+    with pytest.raises(NKIRuntimeError, match=f"^{name} can be called inside of a kernel only"):
+        call()
 
 
 def test_a_kernel_sees_one_context() -> None:
