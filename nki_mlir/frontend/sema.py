@@ -31,7 +31,7 @@ from nki_mlir.isa.enums import (
 )
 from nki_mlir.isa.instructions import INSTRUCTIONS
 from nki_mlir.isa.instructions.base import Instruction
-from nki_mlir.isa.instructions.memory import DMA_COPY
+from nki_mlir.isa.instructions.memory import PRIORITY
 from nki_mlir.isa.operands import Operand, Operands
 from nki_mlir.isa.rules import check_all
 from nki_mlir.transforms.unroll import MOST_INSTRUCTIONS
@@ -288,9 +288,9 @@ class Sema:
         **how: Any,
     ) -> None:
         attributes = {"dge_type": dge_type, "oob_mode": oob_mode, "engine": engine, "priority": priority}
-        for rule in DMA_COPY.rules if priority is not None else ():
-            if rule.identifier == "X-PRIORITY" and (found := rule.check(Operands({}, attributes), self.context.target)):
-                raise NkiValidationError(f"dma_copy: {found}", rule=rule.identifier)
+        if (found := check_all(PRIORITY, Operands({}, attributes), self.context.target)) is not None:
+            message, rule = found
+            raise NkiValidationError(f"dma_copy: {message}", rule=rule.identifier)
         isa = "dma_copy"
         if not src.on_chip and dst.on_chip:
             isa = "dma_load"

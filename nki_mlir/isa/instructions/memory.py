@@ -160,11 +160,9 @@ def _dma(
 ON_CHIP = (MemorySpace.SBUF, MemorySpace.PSUM)
 DMA_LOAD = _dma("dma_load", "DMA from HBM to the chip: dst = src", ON_CHIP, HBM)
 DMA_SAVE = _dma("dma_save", "DMA from the chip to HBM: dst = src", HBM, ON_CHIP)
-DMA_COPY = _dma(
-    "dma_copy",
-    "DMA between any two memories: dst = src",
-    (*HBM, *ON_CHIP),
-    (*HBM, *ON_CHIP),
+PRIORITY = (
     ValueIn(parameter="priority", values=(0, 1, 2, 3), id="X-PRIORITY"),
     SinceValue(parameter="priority", value=None, first=CORE_V4, id="X-PRIORITY"),
 )
+"""What holds for the priority of a transfer's queue, which only the op for any two memories has."""
+DMA_COPY = _dma("dma_copy", "DMA between any two memories: dst = src", (*HBM, *ON_CHIP), (*HBM, *ON_CHIP), *PRIORITY)
