@@ -182,29 +182,6 @@ def _ordering(compare: Operator, rounding: Callable[[Any], int], difference: Ope
     return method
 
 
-_OF_NUMPY = {
-    "absolute": ("__abs__", ""),
-    "negative": ("__neg__", ""),
-    "add": ("__add__", "__radd__"),
-    "subtract": ("__sub__", "__rsub__"),
-    "multiply": ("__mul__", "__rmul__"),
-    "divide": ("__truediv__", "__rtruediv__"),
-    "floor_divide": ("__floordiv__", "__rfloordiv__"),
-    "remainder": ("__mod__", "__rmod__"),
-    "divmod": ("__divmod__", "__rdivmod__"),
-    "power": ("__pow__", "__rpow__"),
-    "left_shift": ("__lshift__", "__rlshift__"),
-    "right_shift": ("__rshift__", "__rrshift__"),
-    "less": ("__lt__", "__gt__"),
-    "less_equal": ("__le__", "__ge__"),
-    "greater": ("__gt__", "__lt__"),
-    "greater_equal": ("__ge__", "__le__"),
-    "equal": ("__eq__", "__eq__"),
-    "not_equal": ("__ne__", "__ne__"),
-}
-"""The ufuncs to which numpy's scalars give their operators: what these are of the left and of the right operand."""
-
-
 class Sym:
     """const + the sum of coefficient * variable. Immutable."""
 
@@ -213,17 +190,9 @@ class Sym:
 
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """Arithmetic with numbers of numpy is that of this class; numpy's other functions see a number."""
-        names = _OF_NUMPY.get(function.__name__) if method == "__call__" and not options else None
-        if names is not None:
-            # A number of numpy that is compared comes as an array without dimensions.
-            given = [value[()] if getattr(value, "shape", None) == () else value for value in inputs]
-            left = isinstance(given[0], Sym)
-            own = getattr(Sym, names[0] if left else names[1])
-            found = own(*given) if left else own(given[1], given[0])
-            if found is not NotImplemented:
-                return found
-        numbers = (concretise(value) if isinstance(value, Sym) else value for value in inputs)
-        return getattr(function, method)(*numbers, **options)
+        from nki_mlir.frontend.index_ufuncs import ufunc
+
+        return ufunc(function, method, inputs, options)
 
     def __init__(self, const: int, terms: dict[Term, int]) -> None:
         self.const = const
