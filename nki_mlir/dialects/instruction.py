@@ -219,16 +219,23 @@ class InstructionOp(IRDLOperation):
                 successors=successors,
                 regions=regions,
             )
+        op = cls.assemble(operands, dict(properties), location)
+        op.attributes.update(attributes)
+        return op
+
+    @classmethod
+    def assemble(cls, values: Sequence[SSAValue], properties: dict[str, Attribute], location: LocationAttr) -> Self:
+        """Makes an op that keeps `properties` as its own, and has no other attributes."""
         op = cls.__new__(cls)
-        op._operands = SSAValues(operands)
+        op._operands = SSAValues(values)
         uses: list[UseOfValue] = []
-        for index, value in enumerate(op._operands):
+        for index, value in enumerate(values):
             use = UseOfValue(op, index)
             value.add_use(use)
             uses.append(use)
         op._operand_uses = tuple(uses)
-        op.properties = dict(properties)
-        op.attributes = dict(attributes)
+        op.properties = properties
+        op.attributes = {}
         op.location = location
         return op
 

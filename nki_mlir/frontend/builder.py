@@ -5,7 +5,8 @@ class an instruction becomes and what its structure ops are; nothing else differ
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from enum import Enum
+from typing import Any, ClassVar, NamedTuple, cast
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -15,6 +16,7 @@ from xdsl.dialects.builtin import (
     LocationAttr,
     StringAttr,
     UnitAttr,
+    UnknownLoc,
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -41,6 +43,7 @@ from nki_mlir.dialects.attributes import (
     TensorKindAttr,
     renumbered,
 )
+from nki_mlir.dialects.blocks import insert
 from nki_mlir.dialects.instruction import Given, InstructionOp, build
 from nki_mlir.dialects.locations import string
 from nki_mlir.dialects.structure import StorageOp
@@ -76,20 +79,22 @@ _ENUMS: dict[type, Callable[[Any], Attribute]] = {
 }
 _names: dict[str, StringAttr] = {}
 _integers: dict[int, Attribute] = {}
-_locations: dict[Frames, LocationAttr] = {}
+_locations: dict[int, tuple[Frames, LocationAttr]] = {}
+"""Locations by the id of the interned frames: the hash of a code object runs over all its constants."""
 UNIT = UnitAttr()
+UNKNOWN = UnknownLoc()
 
 
 def location_of(frames: Frames) -> LocationAttr | None:
     """Returns the location attribute of the user's innermost frame."""
-    known = _locations.get(frames)
+    known = _locations.get(id(frames))
     if known is None:
         place = innermost(frames)
         if place is None:
             return None
-        known = FileLineColLoc(StringAttr(place.file), IntAttr(place.line), IntAttr(place.column))
-        _locations[frames] = known
-    return known
+        found = FileLineColLoc(StringAttr(place.file), IntAttr(place.line), IntAttr(place.column))
+        known = _locations[id(frames)] = (frames, found)
+    return known[1]
 
 
 def attribute_of(name: str, value: Any) -> Attribute:
@@ -118,6 +123,18 @@ class Program(NamedTuple):
     outputs: Sequence[Allocation]
 
 
+class Template(NamedTuple):
+    """The op of a record, from which those of other records that are alike are made.
+
+    roles       the operands that the op has of the record's, in the op's order
+    properties  of the op; patterns, numbers and the name are those of another record
+    """
+
+    cls: type[InstructionOp]
+    roles: tuple[str, ...]
+    properties: Mapping[str, Attribute]
+
+
 class Builder:
     """Creates the ops of one program. Subclasses name the dialect's classes."""
 
@@ -127,7 +144,7 @@ class Builder:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.storages: dict[Storage, SSAValue] = {}
-        self.plain: dict[int, Given] = {}
+        self.templates: dict[object, Template | None] = {}
         self.values: dict[Var, SSAValue | int] = {}
         self.counter = 0
         self.taken: set[str] = set()
@@ -187,7 +204,7 @@ class Builder:
         outer, self.ops = self.ops, []
         self.allocate(loop)
         self.nodes(loop.body)
-        body.add_ops(self.ops)
+        insert(body, self.ops)
         self.ops = outer
         self.ops.append(self.loop_op(loop, body))
 
@@ -201,6 +218,45 @@ class Builder:
 
     def instruction(self, record: Record) -> None:
         """Creates the op of a record."""
+        if record.like is None or record.predicates:
+            self.resolved(record)
+            return
+        template = self.templates.get(record.like)
+        if template is not None:
+            values, properties = self.filled(template, record)
+            properties["name"] = self.name(record)
+            location = location_of(record.location) or UNKNOWN
+            self.ops.append(template.cls.assemble(values, properties, location))
+            return
+        before = len(self.ops)
+        self.resolved(record)
+        if record.like not in self.templates:
+            self.templates[record.like] = self.template(record, self.ops[before:])
+
+    def template(self, record: Record, ops: Sequence[Operation]) -> Template | None:
+        """Returns the template of a record that became `ops`, None if others like it may need more than that."""
+        op = ops[0] if len(ops) == 1 else None
+        blocks = any(isinstance(value, Tile) and value.storage.blocks > 1 for value in record.roles.values())
+        if not isinstance(op, InstructionOp) or blocks or not _constant(tuple(record.attributes.values())):
+            return None
+        template = Template(type(op), tuple(r.name for r in op.ROLES if r.name in record.roles), op.properties)
+        return template if self.filled(template, record) == (list(op.operands), op.properties) else None
+
+    def filled(self, template: Template, record: Record) -> tuple[list[SSAValue], dict[str, Attribute]]:
+        """Returns the SSA values of a record's op, and its properties but the name."""
+        values: list[SSAValue] = []
+        properties = {**template.properties}
+        for role in template.roles:
+            value = record.roles[role]
+            if type(value) is Number:
+                properties[role] = Immediate.of(value.value, value.dtype)
+            else:
+                properties[role] = value.encoded.access
+                values.append(self.storages[value.storage])
+        return values, properties
+
+    def resolved(self, record: Record) -> None:
+        """Creates the ops of a record from resolved operands."""
         isa = record.instr.name
         roles: dict[str, Given | None] = {}
         for role, value in record.roles.items():
@@ -252,14 +308,7 @@ class Builder:
         if isinstance(value, Number):
             return Given(Immediate.of(value.value, value.dtype))
         tile: Tile = value
-        encoded = tile.encode()
-        if encoded.variables:
-            return self.access(tile.storage, encoded)
-        # Views of one storage that are the same share what they are encoded as.
-        known = self.plain.get(id(encoded))
-        if known is None:
-            known = self.plain[id(encoded)] = self.access(tile.storage, encoded)
-        return known
+        return self.access(tile.storage, tile.encode())
 
     def access(self, storage: Storage, encoded: Encoded) -> Given:
         """Returns pattern and SSA values of an access to a storage."""
@@ -310,6 +359,13 @@ class Builder:
         atoms = tuple(zip(renamed, (kind == GE for _, kind in predicates), strict=True))
         condition, left = ConditionAttr(ConditionFields(atoms)).at(affine.index)
         return condition if isinstance(condition, bool) else Given(condition, None, [values[order[k]] for k in left])
+
+
+def _constant(value: Any) -> bool:
+    """Whether a parameter is the same wherever it is: not an index of a loop."""
+    if isinstance(value, tuple):
+        return all(_constant(member) for member in cast("tuple[Any, ...]", value))
+    return isinstance(value, int | str | Enum)
 
 
 def hint(name: str) -> str | None:

@@ -123,7 +123,7 @@ class _Folding:
         attributes = {**record.attributes, "accumulate": 1} if adds else record.attributes
         if not self.admits(record, changed, attributes):
             return False
-        record.roles, record.attributes = changed, attributes
+        record.roles, record.attributes, record.like = changed, attributes, None
         self.gone.add(storage)
         return True
 
@@ -155,7 +155,7 @@ class _Folding:
             copied.allocation.written = True
             roles = {"dst": copied, "src": source}
             copies.append(Record(INSTRUCTIONS["tensor_copy"], roles, {}, node.predicates, node.location))
-            node.roles = {**node.roles, "data2": copied}
+            node.roles, node.like = {**node.roles, "data2": copied}, None
         error = self.context.sema.violation(node.instr, node.roles, node.attributes, node.predicates)
         if error is not None:
             error.location = innermost(node.location)

@@ -18,6 +18,7 @@ from nki_mlir.dialects.attributes import (
     PatternAttr,
     PatternFields,
 )
+from nki_mlir.dialects.blocks import block_of
 from nki_mlir.dialects.instruction import Given, build
 from nki_mlir.dialects.klr import operators, structure
 from nki_mlir.frontend.builder import UNIT, Builder, Program, hint, location_of
@@ -177,7 +178,7 @@ def build_klr(name: str, programs: Sequence[Program], target: Target) -> ModuleO
         declared = [op for op in ops if isinstance(op, structure.TensorOp)]
         statements = [op for op in ops if not isinstance(op, structure.TensorOp)]
         block = structure.BlockOp.create(
-            properties={"label": StringAttr("main.1")}, regions=[Region(Block(statements))]
+            properties={"label": StringAttr("main.1")}, regions=[Region(block_of(statements))]
         )
         body = Region(Block([*declared, block]))
         bodies.append(structure.BodyOp.create(properties={"core": IntegerAttr(core, i64)}, regions=[body]))

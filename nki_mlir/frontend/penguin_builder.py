@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, UnitAttr, i
 from xdsl.ir import Attribute, Block, Operation, Region
 
 from nki_mlir.dialects.attributes import ArchAttr
+from nki_mlir.dialects.blocks import block_of
 from nki_mlir.dialects.instruction import Given
 from nki_mlir.dialects.penguin import compute, memory, structure, tensor_engine
 from nki_mlir.frontend.builder import LOOP_KINDS, Builder, Program
@@ -48,7 +49,7 @@ class PenguinBuilder(Builder):
     def scope(self, scope: Scope) -> None:
         outer, self.ops = self.ops, []
         self.nodes(scope.body)
-        body = Block(self.ops)
+        body = block_of(self.ops)
         self.ops = outer
         properties: dict[str, Attribute] = {"label": StringAttr(scope.kind)}
         if scope.kind == "no_reorder":
@@ -80,7 +81,7 @@ def build_penguin(name: str, programs: Sequence[Program], target: Target) -> Mod
         properties: dict[str, Attribute] = {"sym_name": StringAttr(name if len(programs) == 1 else f"{name}_{core}")}
         if len(programs) > 1:
             properties["core"] = IntegerAttr(core, i64)
-        block = Block(PenguinBuilder(program).run())
+        block = block_of(PenguinBuilder(program).run())
         functions.append(structure.FuncOp.create(properties=properties, regions=[Region(block)]))
     properties = {"sym_name": StringAttr(name), "arch": ArchAttr(target)}
     return ModuleOp([structure.ModuleOp.create(properties=properties, regions=[Region(Block(functions))])])

@@ -73,9 +73,11 @@ class Record:
     attributes  everything else; values may be symbolic
     predicates  conditions over loop variables under which the instruction runs
     location    the user's frames (`locations.here`)
+    like        the same object for records that differ in nothing but places and names, and in views in nothing but
+                which of the same form they are; None if nobody knows
     """
 
-    __slots__ = ("attributes", "instr", "location", "predicates", "roles")
+    __slots__ = ("attributes", "instr", "like", "location", "predicates", "roles")
 
     def __init__(
         self,
@@ -84,8 +86,10 @@ class Record:
         attributes: Mapping[str, Any],
         predicates: tuple[Atom, ...] = (),
         location: Any = (),
+        like: object | None = None,
     ) -> None:
         self.instr = instr
+        self.like = like
         self.roles = roles
         self.attributes = attributes
         self.predicates = predicates

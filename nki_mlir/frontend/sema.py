@@ -105,7 +105,7 @@ class Sema:
 
     def __init__(self, context: "TraceContext") -> None:
         self.context = context
-        self._admitted: set[Any] = set()
+        self._likes: dict[tuple[Any, ...], object | None] = {}
 
     # Recording ----------------------------------------------------------------------------------------------------
 
@@ -175,10 +175,11 @@ class Sema:
                 signature += (role, form)
         seen = tuple(signature)
         descriptor = INSTRUCTIONS[isa]
-        if check and (outside or seen not in self._admitted):
+        like = None if outside else self._likes.get(seen)
+        if like is None and check:
             self._check(descriptor, held, given, predicates)
             if not outside:
-                self._admitted.add(seen)
+                like = self._likes[seen] = object()
         for role in OUTPUTS[isa]:
             written: Any = held.get(role)
             if written is not None:
@@ -189,7 +190,7 @@ class Sema:
         context = self.context
         if name is not None:
             given["name"] = context.names.unique(name, numbered=False)
-        record = Record(descriptor, held, given, predicates, here(depth))
+        record = Record(descriptor, held, given, predicates, here(depth), like)
         recorder = context.recorder
         recorder.body.append(record)
         recorder.count += 1

@@ -38,7 +38,7 @@ class Allocation(Storage):
     frames   where the kernel made it, () for an argument
     boolean  whether its u8 elements are truth values to the user
     in_loop  whether a loop of the kernel makes it
-    plain    the patterns of its views without index values, by what distinguishes views
+    plain    the patterns of views without index values of all storage of its type and place, by what tells them apart
     """
 
     __slots__ = ("boolean", "frames", "fresh", "in_loop", "kind", "mem", "part", "place", "plain", "written")
@@ -70,7 +70,7 @@ class Allocation(Storage):
         self.part: Any = None
         self.boolean = False
         self.in_loop = False
-        self.plain: dict[tuple[Any, ...], Encoded] = {}
+        self.plain = _plain.setdefault((self.mem, place), {})
 
 
 class Encoded(NamedTuple):
@@ -85,8 +85,7 @@ class Encoded(NamedTuple):
 
 
 _forms: dict[object, int] = {}
-_plain: dict[tuple[Any, ...], Access] = {}
-"""The patterns of views of whatever storage, for other traces of the same kernel."""
+_plain: "dict[tuple[MemType, tuple[int, int] | None], dict[tuple[Any, ...], Encoded]]" = {}
 
 
 class Tile(View):
@@ -159,7 +158,7 @@ class Tile(View):
     def encode_plain(self) -> Encoded | None:
         """Returns the access pattern of a view without symbols, which nearly all are; None of any other.
 
-        It is known by sizes, steps, offsets and type, for the same ones come again and again.
+        It is known by sizes, steps, offsets and type, for the same ones come in other storage, and in other traces.
         """
         offsets: Any = self.offsets
         free, partition, block = offsets[2], offsets[1], offsets[0]
@@ -169,10 +168,7 @@ class Tile(View):
         key = self.shape, self.layout, offsets, self.element
         found: Encoded | None = allocation.plain.get(key)
         if found is None:
-            like = key, allocation.on_chip
-            access = _plain.get(like)
-            if access is None:
-                access = _plain[like] = encoded(self).access
+            access = encoded(self).access
             mem, place = allocation.mem, allocation.place
             admitted = admission(access, mem, place)
             form = None if admitted is None else _forms.setdefault((mem, place, admitted), len(_forms))

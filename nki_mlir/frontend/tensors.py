@@ -154,11 +154,13 @@ class View:
     grid     what a subscript by index grids left behind, else None
     limits   for each dimension the limit a mask sets or None; None without a mask
     encoded  a place where a class may keep what it computes of the view once
+    parts    the views of its subscripts by slices and integers, which come again and again, by sizes and offsets
 
-    Views made from a view have its class, so that an API's tensor class can derive from this one.
+    Views made from a view have its class, so that an API's tensor class can derive from this one. None is changed once
+    a kernel has it.
     """
 
-    __slots__ = ("element", "encoded", "grid", "layout", "limits", "offsets", "shape", "storage")
+    __slots__ = ("element", "encoded", "grid", "layout", "limits", "offsets", "parts", "shape", "storage")
 
     storage: Storage
     element: Any
@@ -168,6 +170,7 @@ class View:
     grid: Grid | None
     limits: tuple[Limit | None, ...] | None
     encoded: Any
+    parts: "dict[tuple[Any, ...], Self] | None"
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
@@ -178,6 +181,7 @@ class View:
         self.grid = None
         self.limits = None
         self.encoded = None
+        self.parts = None
 
     def _view(self, shape: Shape, layout: Layout, offsets: Offsets) -> Self:
         made = object.__new__(type(self))
@@ -189,6 +193,7 @@ class View:
         made.grid = None
         made.limits = None
         made.encoded = None
+        made.parts = None
         return made
 
     # Queries
@@ -320,7 +325,7 @@ class View:
         if type(key) is not tuple:
             keys = (key,)
         if len(keys) <= len(shape) and self.grid is None:
-            block, partition, free = self.offsets
+            block = partition = free = 0
             sizes: list[int] = []
             dropped: list[int] = []
             item: Any
@@ -353,19 +358,33 @@ class View:
                     else:
                         block += start * step
             else:
-                if len(sizes) < len(shape):
-                    sizes += shape[len(sizes) :]
-                if not dropped:
-                    return self._view(tuple(sizes), layout, (block, partition, free))
-                kept = list(layout)
-                drop(self.storage.on_chip, sizes, kept, dropped)
-                return self._view(tuple(sizes), tuple(kept), (block, partition, free))
+                parts = self.parts
+                if parts is None:
+                    parts = self.parts = {}
+                chosen: Any = (block, partition, free, *sizes)
+                if dropped:
+                    chosen = (chosen, *dropped)
+                made = parts.get(chosen)
+                if made is None:
+                    made = parts[chosen] = self._part(sizes, dropped, block, partition, free)
+                return made
         if self.grid is not None:
             self.check_bounds()
         shape, layout, offsets, grid = subscript(self, key)
         made = self._view(shape, layout, offsets)
         made.grid = grid
         return made
+
+    def _part(self, sizes: list[int], dropped: list[int], block: int, partition: int, free: int) -> Self:
+        """This view with its leading dimensions cut down to `sizes`, so far from its offsets, and some `dropped`."""
+        first_block, first_partition, first_free = self.offsets
+        offsets = (first_block + block, first_partition + partition, first_free + free)
+        sizes = [*sizes, *self.shape[len(sizes) :]]
+        if not dropped:
+            return self._view(tuple(sizes), self.layout, offsets)
+        kept = list(self.layout)
+        drop(self.storage.on_chip, sizes, kept, dropped)
+        return self._view(tuple(sizes), tuple(kept), offsets)
 
     def check_bounds(self) -> None:
         """Checks what a subscript by grids left open, without the help of a mask (`masks.check_bounds` has one).

@@ -32,6 +32,7 @@ from xdsl.utils.lexer import Input, Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind, StringLiteral
 
 from nki_mlir.diagnostics import Location, NkiError, internal_error, one_line
+from nki_mlir.dialects.blocks import insert
 from nki_mlir.dialects.locations import file_location, integer
 from nki_mlir.tools.common import closest
 
@@ -231,9 +232,10 @@ class LocParser(Parser):
                 block.add_op(op)
                 continue
             start, end = token.span.start, token.span.end
+            row: list[Operation] = []
             while parse is not None:
                 op, at = self._parse_raw(parse, start, end)
-                block.add_op(op)
+                row.append(op)
                 if at is None:
                     break
                 following = _OP_NAME.match(self._text, at)
@@ -242,6 +244,7 @@ class LocParser(Parser):
                     self._resume_from(at)
                     break
                 start, end = following.span(1)
+            insert(block, row)
 
     def _resume_from(self, pos: int | ParserState[MLIRTokenKind, str]) -> None:
         self._raw_op = None

@@ -20,6 +20,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from nki_mlir.dialects.attributes import ArchAttr
 from nki_mlir.dialects.bir.structure import FuncOp
+from nki_mlir.dialects.blocks import insert
 from nki_mlir.dialects.instruction import InstructionOp
 from nki_mlir.dialects.structure import RegisterOp, StorageOp
 from nki_mlir.isa.enums import TensorKind
@@ -232,7 +233,7 @@ class Lowering(RewritePattern):
         """
         block = op.parent
         assert block is not None
-        block.insert_ops_before(new_ops, op)
+        insert(block, new_ops, op)
         if not op.results:
             block.erase_op(op)
             return

@@ -14,6 +14,7 @@ from nki_mlir.diagnostics import NkiError
 from nki_mlir.dialects import affine, bir
 from nki_mlir.dialects.access import Access
 from nki_mlir.dialects.attributes import ConditionAttr, ExprAttr
+from nki_mlir.dialects.blocks import insert
 from nki_mlir.dialects.instruction import InstructionOp, guard_indices, operands_of
 from nki_mlir.dialects.locations import place_of, string
 from nki_mlir.dialects.structure import RegisterOp, StorageOp
@@ -112,7 +113,7 @@ class _Unroller:
                     if self.unrolls(inner):
                         made: list[Operation] = []
                         self.copier(inner)({}, "", made)
-                        block.insert_ops_before(made, inner)
+                        insert(block, made, inner)
                         block.erase_op(inner)
                     elif inner.regions:
                         self.enter(inner)
@@ -240,7 +241,7 @@ def _region(op: Operation, body: Sequence[Copy], env: Environment, suffix: str, 
     inside: list[Operation] = []
     for copy in body:
         copy(env, suffix, inside)
-    block.add_ops(inside)
+    insert(block, inside)
     out.append(
         type(op).create(
             operands=[cast(SSAValue, env.get(value, value)) for value in op.operands],

@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from nki_mlir.diagnostics import Location, NkiError
 from nki_mlir.dialects.attributes import REG
+from nki_mlir.dialects.blocks import block_of
 from nki_mlir.dialects.instruction import Given, InstructionOp, build
 from nki_mlir.dialects.klr.structure import BlockOp, BodyOp, KernelOp, RegisterOp, TensorOp
 from nki_mlir.interchange.klr.codec import KlrFile
@@ -97,7 +98,7 @@ class _KernelReader:
         return KernelOp.create(
             properties=properties,
             attributes={DISK: DictionaryAttr(kept)} if kept else {},
-            regions=[Region(Block(ops))],
+            regions=[Region(block_of(ops))],
         )
 
     def facts(self) -> dict[str, Attribute]:
@@ -176,7 +177,7 @@ class _BodyReader:
         if no_reorder:
             properties["no_reorder"] = UnitAttr()
         ops = [self.statement(statement, label, number) for number, statement in enumerate(statements)]
-        return BlockOp.create(properties=properties, regions=[Region(Block(ops))])
+        return BlockOp.create(properties=properties, regions=[Region(block_of(ops))])
 
     def statement(self, statement: Record, label: str, number: int) -> InstructionOp:
         operator, name, pos = statement
