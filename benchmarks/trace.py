@@ -1,13 +1,15 @@
 """What tracing a kernel costs an instruction: recording it (sema, without re-verification) and building the IR.
 
-    python benchmarks/trace.py [--sizes 1000,10000,100000] [--repeat 3]
+    python benchmarks/trace.py [--sizes 1000,10000,100000] [--repeat 5]
 
 The kernel is of the current API: a mix of instructions with three operands, each an integer slice of a tensor.
-Figures are medians of CPU time in microseconds an instruction; the collector is off, as it is while tracing.
+Figures are medians of CPU time in microseconds an instruction; the collector is off, as it is while tracing. The sizes
+take turns, so that what slows the machine for a while slows them all.
 """
 
 import argparse
 import time
+from itertools import pairwise
 from statistics import median
 
 import numpy as np
@@ -43,31 +45,31 @@ def mix(a, steps):
     return out
 
 
-def measure(instructions, repeat):
-    """Returns the median microseconds an instruction of (tracing, building Penguin, building KLR)."""
+def measure(instructions):
+    """Returns the microseconds an instruction of tracing, building Penguin and building KLR."""
     argument = np.zeros((128, 512), np.float32)
-    times = {"trace": [], "beta3": [], "beta2": []}
-    for _ in range(repeat):
-        with collector_off():
-            start = time.process_time()
-            trace = mix.trace((argument, instructions // KINDS), {}, frontend="beta2", target=CAYMAN)
-            times["trace"].append(time.process_time() - start)
-            for frontend in ("beta3", "beta2"):
-                start = time.process_time()
-                trace.build(frontend)
-                times[frontend].append(time.process_time() - start)
-    return [median(found) / instructions * 1e6 for found in times.values()]
+    with collector_off():
+        times = [time.process_time()]
+        trace = mix.trace((argument, instructions // KINDS), {}, frontend="beta2", target=CAYMAN)
+        times.append(time.process_time())
+        built = []
+        for frontend in ("beta3", "beta2"):
+            built.append(trace.build(frontend))
+            times.append(time.process_time())
+    return [(end - start) / instructions * 1e6 for start, end in pairwise(times)]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="1000,10000,100000")
-    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--repeat", type=int, default=5)
     options = parser.parse_args()
-    measure(1000, 1)
+    sizes = [int(text) for text in options.sizes.split(",")]
+    measure(1000)
+    found = [[measure(size) for size in sizes] for _ in range(options.repeat)]
     print(f"{'instructions':>12} {'record':>8} {'penguin':>8} {'klr':>8} {'record + build':>15}  (goal {GOAL:.0f} µs)")
-    for size in (int(text) for text in options.sizes.split(",")):
-        record, penguin, klr = measure(size, options.repeat)
+    for size, rows in zip(sizes, zip(*found, strict=True), strict=True):
+        record, penguin, klr = (median(column) for column in zip(*rows, strict=True))
         print(f"{size:12} {record:8.1f} {penguin:8.1f} {klr:8.1f} {record + max(penguin, klr):15.1f}")
 
 

@@ -230,8 +230,11 @@ class InstructionOp(IRDLOperation):
         op._operands = SSAValues(values)
         uses: list[UseOfValue] = []
         for index, value in enumerate(values):
-            use = UseOfValue(op, index)
-            value.add_use(use)
+            first = value.first_use
+            use = UseOfValue(op, index, None, first)
+            if first is not None:
+                first._prev_use = use  # pyright: ignore[reportPrivateUsage]
+            value.first_use = use
             uses.append(use)
         op._operand_uses = tuple(uses)
         op.properties = properties

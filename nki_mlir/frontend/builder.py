@@ -5,8 +5,7 @@ class an instruction becomes and what its structure ops are; nothing else differ
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from enum import Enum
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -48,7 +47,7 @@ from nki_mlir.dialects.instruction import Given, InstructionOp, build
 from nki_mlir.dialects.locations import string
 from nki_mlir.dialects.structure import StorageOp
 from nki_mlir.frontend.locations import Frames, innermost
-from nki_mlir.frontend.records import Loop, Node, Record, Scope
+from nki_mlir.frontend.records import Likeness, Loop, Node, Record, Scope
 from nki_mlir.frontend.sema import Number
 from nki_mlir.frontend.storage import Allocation, Encoded, Tile, expression
 from nki_mlir.frontend.symbolic import GE, Var
@@ -144,7 +143,7 @@ class Builder:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.storages: dict[Storage, SSAValue] = {}
-        self.templates: dict[object, Template | None] = {}
+        self.templates: dict[Likeness, Template | None] = {}
         self.values: dict[Var, SSAValue | int] = {}
         self.counter = 0
         self.taken: set[str] = set()
@@ -237,7 +236,7 @@ class Builder:
         """Returns the template of a record that became `ops`, None if others like it may need more than that."""
         op = ops[0] if len(ops) == 1 else None
         blocks = any(isinstance(value, Tile) and value.storage.blocks > 1 for value in record.roles.values())
-        if not isinstance(op, InstructionOp) or blocks or not _constant(tuple(record.attributes.values())):
+        if not isinstance(op, InstructionOp) or blocks:
             return None
         template = Template(type(op), tuple(r.name for r in op.ROLES if r.name in record.roles), op.properties)
         return template if self.filled(template, record) == (list(op.operands), op.properties) else None
@@ -359,13 +358,6 @@ class Builder:
         atoms = tuple(zip(renamed, (kind == GE for _, kind in predicates), strict=True))
         condition, left = ConditionAttr(ConditionFields(atoms)).at(affine.index)
         return condition if isinstance(condition, bool) else Given(condition, None, [values[order[k]] for k in left])
-
-
-def _constant(value: Any) -> bool:
-    """Whether a parameter is the same wherever it is: not an index of a loop."""
-    if isinstance(value, tuple):
-        return all(_constant(member) for member in cast("tuple[Any, ...]", value))
-    return isinstance(value, int | str | Enum)
 
 
 def hint(name: str) -> str | None:

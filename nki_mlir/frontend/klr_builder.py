@@ -175,8 +175,8 @@ def build_klr(name: str, programs: Sequence[Program], target: Target) -> ModuleO
     bodies: list[Operation] = []
     for core, program in enumerate(programs):
         ops = KlrBuilder(program).run()
-        declared = [op for op in ops if isinstance(op, structure.TensorOp)]
-        statements = [op for op in ops if not isinstance(op, structure.TensorOp)]
+        declared = [op for op in ops if type(op) is structure.TensorOp]
+        statements = [op for op in ops if type(op) is not structure.TensorOp]
         block = structure.BlockOp.create(
             properties={"label": StringAttr("main.1")}, regions=[Region(block_of(statements))]
         )

@@ -88,6 +88,11 @@ def here(depth: int = 1) -> Frames:
     The walk ends at the function marked by `entry`, or at the bottom of the stack.
     """
     frame = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]
+    caller = frame.f_back
+    if caller is not None and id(caller.f_code) in _entries:  # the kernel's own function, the most frequent case
+        known = _interned.get((id(frame.f_code), frame.f_lasti))
+        if known is not None:
+            return known
     key: list[int] = []
     own_files = _own_files
     while frame is not None:

@@ -5,7 +5,7 @@ built before the kernel has ended, and an exception leaves nothing half built.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from nki_mlir.frontend.statements import ForStatement
 from nki_mlir.frontend.symbolic import GE, NE, Atom, Axis, Sym, Var, evaluate
@@ -65,6 +65,24 @@ class Scope:
         self.body: list[Node] = []
 
 
+class Likeness:
+    """What records have in common that differ in nothing but places and names, and in views in nothing but which of
+    the same form they are: the parameters, none of which depends on a loop.
+    """
+
+    __slots__ = ("attributes",)
+
+    def __init__(self, attributes: Mapping[str, Any]) -> None:
+        self.attributes = attributes
+
+
+def constant(value: Any) -> bool:
+    """Whether a parameter is the same in all iterations of loops."""
+    if isinstance(value, tuple):
+        return all(map(constant, cast("tuple[Any, ...]", value)))
+    return not isinstance(value, Sym)
+
+
 class Record:
     """One instruction.
 
@@ -73,8 +91,7 @@ class Record:
     attributes  everything else; values may be symbolic
     predicates  conditions over loop variables under which the instruction runs
     location    the user's frames (`locations.here`)
-    like        the same object for records that differ in nothing but places and names, and in views in nothing but
-                which of the same form they are; None if nobody knows
+    like        what it has in common with records of this and other traces, None if that is unknown
     """
 
     __slots__ = ("attributes", "instr", "like", "location", "predicates", "roles")
@@ -86,7 +103,7 @@ class Record:
         attributes: Mapping[str, Any],
         predicates: tuple[Atom, ...] = (),
         location: Any = (),
-        like: object | None = None,
+        like: Likeness | None = None,
     ) -> None:
         self.instr = instr
         self.like = like

@@ -14,7 +14,7 @@ from nki_mlir.dialects.operands import figures
 from nki_mlir.frontend.errors import KernelError, NKITypeError, NKIValueError, err_local_variable_used_out_of_scope
 from nki_mlir.frontend.locations import here
 from nki_mlir.frontend.masks import AxisLimit, axis_limits, check_bounds, guards, restrict
-from nki_mlir.frontend.records import Record
+from nki_mlir.frontend.records import Likeness, Record, constant
 from nki_mlir.frontend.storage import Encoded, Tile, expression
 from nki_mlir.frontend.symbolic import EQ, NE, Atom, Pred, Sym, Var, concretise
 from nki_mlir.isa.dtypes import Dtype
@@ -92,6 +92,13 @@ def number(value: Any, dtype: Dtype | None = None) -> Number:
         raise NKIValueError(f"the number {plain} does not fit {dtype}", rule="immediate") from None
 
 
+def flag(value: Any) -> Any:
+    """Returns True or None for a truth value of Python or numpy, or an integer; anything else that is true as it is."""
+    if not value:
+        return None
+    return True if isinstance(getattr(value, "item", lambda: value)(), int) else value
+
+
 Operandish = Tile | Number | None
 OUTPUTS = {name: frozenset(i.role_names[: i.outs]) for name, i in INSTRUCTIONS.items()}
 
@@ -100,12 +107,16 @@ _HELD = (int, Enum, Sym, tuple)
 """What the parameters of instructions may be."""
 
 
+_likes: dict[str, dict[tuple[Any, ...], Likeness]] = {}
+"""What legal records that are alike have in common, by target and by all that rules see of them; for all traces."""
+
+
 class Sema:
     """The semantic functions of one trace."""
 
     def __init__(self, context: "TraceContext") -> None:
         self.context = context
-        self._likes: dict[tuple[Any, ...], object | None] = {}
+        self._likes = _likes.setdefault(context.target.name, {})
 
     # Recording ----------------------------------------------------------------------------------------------------
 
@@ -141,45 +152,42 @@ class Sema:
                 return None
             roles, predicates = masked
         held: dict[str, Tile | Number] = {}
-        given: dict[str, Any] = {}
-        signature: list[Any] = [isa]
-        for key, value in attributes.items():
-            if value is not None:
-                given[key] = value
-                signature += (key, value)
+        forms: list[Any] = []
         outside = False
         for role, value in roles.items():
             if value is None:
                 continue
             if type(value) is Number:
-                signature.append((role, value.dtype, value.value))
                 held[role] = value
+                forms.append((value.dtype, value.value))
                 continue
-            given_tile: Any = value  # no cast: a call of it costs as much as the rest of a line
-            if given_tile.grid is not None:
-                check_bounds(given_tile, mask)
-            encoded = given_tile.encoded
+            tile: Any = value  # no cast: a call of it costs as much as the rest of a line
+            if tile.grid is not None:
+                check_bounds(tile, mask)
+            encoded = tile.encoded
             if encoded is None or encoded.form is None:
-                encoded = given_tile.encode_plain()
+                encoded = tile.encode_plain()
                 if encoded is None:
-                    given_tile = given_tile.settled()
-                    encoded = given_tile.encode()
-            held[role] = given_tile
-            scope = given_tile.storage.scope
+                    tile = tile.settled()
+                    encoded = tile.encode()
+                if encoded.form is None:
+                    outside = True
+            held[role] = tile
+            forms.append(encoded.form)
+            scope = tile.storage.scope
             if scope is not None and not scope.instance.open:
-                raise err_local_variable_used_out_of_scope(given_tile.label)
-            form = encoded.form
-            if form is None:
-                outside = True
-            else:
-                signature += (role, form)
-        seen = tuple(signature)
+                raise err_local_variable_used_out_of_scope(tile.label)
         descriptor = INSTRUCTIONS[isa]
+        seen = (isa, *attributes, *attributes.values(), *held, *forms)
         like = None if outside else self._likes.get(seen)
-        if like is None and check:
-            self._check(descriptor, held, given, predicates)
-            if not outside:
-                like = self._likes[seen] = object()
+        if like is not None:
+            given = like.attributes
+        else:
+            given = {key: value for key, value in attributes.items() if value is not None}
+            if check:
+                self._check(descriptor, held, given, predicates)
+                if not outside and all(map(constant, given.values())):
+                    like = self._likes[seen] = Likeness(given)
         for role in OUTPUTS[isa]:
             written: Any = held.get(role)
             if written is not None:
@@ -189,7 +197,7 @@ class Sema:
                 storage.written = True
         context = self.context
         if name is not None:
-            given["name"] = context.names.unique(name, numbered=False)
+            given = {**given, "name": context.names.unique(name, numbered=False)}
         record = Record(descriptor, held, given, predicates, here(depth), like)
         recorder = context.recorder
         recorder.body.append(record)
@@ -323,8 +331,8 @@ class Sema:
         attributes = {
             "op0": op0,
             "op1": op1,
-            "reverse0": reverse0 or None,
-            "reverse1": reverse1 or None,
+            "reverse0": flag(reverse0),
+            "reverse1": flag(reverse1),
             "engine": engine,
         }
         self.record("tensor_scalar", roles, attributes, **how)
@@ -347,8 +355,8 @@ class Sema:
         attributes = {
             "op0": op0,
             "op1": op1,
-            "reverse0": reverse0 or None,
-            "reverse1": reverse1 or None,
+            "reverse0": flag(reverse0),
+            "reverse1": flag(reverse1),
             "engine": engine,
         }
         self.record("scalar_tensor_tensor", roles, attributes, **how)
@@ -374,7 +382,7 @@ class Sema:
 
     def tensor_reduce(self, dst: Tile, op: AluOp, data: Tile, axes: int, *, negate: bool = False, **how: Any) -> None:
         """Reduces the innermost `axes` dimensions of `data`."""
-        attributes = {"op": op, "axis": AXES[axes], "negate": negate or None}
+        attributes = {"op": op, "axis": AXES[axes], "negate": flag(negate)}
         self.record("tensor_reduce", {"dst": dst, "data": data}, attributes, **how)
 
     def partition_reduce(self, dst: Tile, op: AluOp, data: Tile, **how: Any) -> None:
@@ -420,7 +428,7 @@ class Sema:
         self, dst: Tile, src: Operandish, predicate: Tile, *, reverse_pred: bool = False, **how: Any
     ) -> None:
         roles = {"dst": dst, "src": src, "predicate": predicate}
-        self.record("copy_predicated", roles, {"reverse_pred": reverse_pred or None}, **how)
+        self.record("copy_predicated", roles, {"reverse_pred": flag(reverse_pred)}, **how)
 
     def matmul(
         self,
@@ -439,9 +447,9 @@ class Sema:
     ) -> None:
         """`accumulate`: True adds, False overwrites, None overwrites what was not written yet and adds to the rest."""
         attributes = {
-            "is_transpose": is_transpose or None,
-            "is_stationary_onezero": is_stationary_onezero or None,
-            "is_moving_onezero": is_moving_onezero or None,
+            "is_transpose": flag(is_transpose),
+            "is_stationary_onezero": flag(is_stationary_onezero),
+            "is_moving_onezero": flag(is_moving_onezero),
             "accumulate": None if accumulate is None else concretise(accumulate),
             "tile_position": tile_position or None,
             "tile_size": tile_size or None,

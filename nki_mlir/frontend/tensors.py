@@ -319,72 +319,84 @@ class View:
         """
         if key is Ellipsis:
             return self
-        # Nearly all subscripts are plain slices and integers inside of the view; anything else leaves this loop.
-        shape, layout = self.shape, self.layout
+        # Nearly all subscripts are plain slices and integers, and the same ones come again and again.
         keys: Any = key
         if type(key) is not tuple:
             keys = (key,)
-        if len(keys) <= len(shape) and self.grid is None:
-            block = partition = free = 0
-            sizes: list[int] = []
-            dropped: list[int] = []
-            item: Any
-            for item, size, (part, step) in zip(keys, shape, layout, strict=False):
-                if type(item) is slice:
-                    start, stop = item.start, item.stop
-                    if stop is None:
-                        stop = size
-                    elif type(stop) is not int or not 0 < stop <= size:
-                        break
-                    if item.step is not None:
-                        break
-                    if start is None:
-                        sizes.append(stop)
-                        continue
-                    if type(start) is not int or not 0 <= start < stop:
-                        break
-                    sizes.append(stop - start)
-                elif isinstance(item, int) and 0 <= item < size:
-                    start = int(item)
-                    dropped.append(len(sizes))
-                    sizes.append(1)
-                else:
+        named: list[Any] = []
+        item: Any
+        for item in keys:
+            if type(item) is slice:
+                start, stop = item.start, item.stop
+                if item.step is not None:
                     break
-                if start:
-                    if part == FREE:
-                        free += start * step
-                    elif part == PARTITION:
-                        partition += start * step
-                    else:
-                        block += start * step
+                if not (type(start) is int or start is None) or not (type(stop) is int or stop is None):
+                    break
+                named.append(start)
+                named.append(stop)
+            elif type(item) is int:
+                named.append(item)
+                named.append(Ellipsis)
             else:
-                parts = self.parts
-                if parts is None:
-                    parts = self.parts = {}
-                chosen: Any = (block, partition, free, *sizes)
-                if dropped:
-                    chosen = (chosen, *dropped)
-                made = parts.get(chosen)
-                if made is None:
-                    made = parts[chosen] = self._part(sizes, dropped, block, partition, free)
-                return made
+                break
+        else:
+            parts = self.parts
+            if parts is not None:
+                known = parts.get(tuple(named))
+                if known is not None:
+                    return known
+            elif self.grid is None:
+                parts = self.parts = {}
+            made = self._part(keys)
+            if made is None:
+                made = self._subscript(key)
+            if parts is not None:
+                parts[tuple(named)] = made
+            return made
+        return self._subscript(key)
+
+    def _part(self, keys: Sequence[Any]) -> Self | None:
+        """The view of a subscript by integers and slices without steps; None if they are not plainly inside of it."""
+        shape = self.shape
+        if len(keys) > len(shape) or self.grid is not None:
+            return None
+        layout, sizes, offsets = self.layout, list(shape), list(self.offsets)
+        dropped: list[int] = []
+        item: Any
+        for at, item in enumerate(keys):
+            size = shape[at]
+            if type(item) is slice:
+                start, stop = item.start, item.stop
+                if stop is None:
+                    stop = size
+                if start is None:
+                    start = 0
+                if not 0 <= start < stop <= size:
+                    return None
+                sizes[at] = stop - start
+            elif 0 <= item < size:
+                start = item
+                sizes[at] = 1
+                dropped.append(at)
+            else:
+                return None
+            if start:
+                part, step = layout[at]
+                offsets[part] += start * step
+        if dropped:
+            kept = list(layout)
+            drop(self.storage.on_chip, sizes, kept, dropped)
+            layout = tuple(kept)
+        return self._view(tuple(sizes), layout, (offsets[0], offsets[1], offsets[2]))
+
+    def _subscript(self, key: Any) -> Self:
+        """The view of any subscript."""
         if self.grid is not None:
             self.check_bounds()
         shape, layout, offsets, grid = subscript(self, key)
         made = self._view(shape, layout, offsets)
         made.grid = grid
         return made
-
-    def _part(self, sizes: list[int], dropped: list[int], block: int, partition: int, free: int) -> Self:
-        """This view with its leading dimensions cut down to `sizes`, so far from its offsets, and some `dropped`."""
-        first_block, first_partition, first_free = self.offsets
-        offsets = (first_block + block, first_partition + partition, first_free + free)
-        sizes = [*sizes, *self.shape[len(sizes) :]]
-        if not dropped:
-            return self._view(tuple(sizes), self.layout, offsets)
-        kept = list(self.layout)
-        drop(self.storage.on_chip, sizes, kept, dropped)
-        return self._view(tuple(sizes), tuple(kept), offsets)
 
     def check_bounds(self) -> None:
         """Checks what a subscript by grids left open, without the help of a mask (`masks.check_bounds` has one).
