@@ -191,7 +191,10 @@ class _Unroller:
                         properties[role] = _with_member(properties[role], member, new)
             if name is not None:
                 properties["name"] = self.fresh(name + suffix)
-            out.append(cls.create(operands=operands, properties=properties, attributes=attributes, location=location))
+            new_op = cls.assemble(operands, properties, location)
+            if attributes:
+                new_op.attributes.update(attributes)
+            out.append(new_op)
 
         return copy
 
@@ -200,7 +203,7 @@ class _Unroller:
 
         The pattern is None if it has no element left; of a guard it is whether it holds, once that is known.
         """
-        key = pattern, tuple(value if isinstance(value, int) else None for value in values)
+        key = pattern, tuple([value if type(value) is int else None for value in values])
         known = self.resolved.get(key)
         if known is None:
             numbers = key[1]
