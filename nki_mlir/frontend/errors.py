@@ -91,39 +91,10 @@ def err_exceed_max_supported_dimension(api: str, rank: int, limit: int) -> NKIVa
     )
 
 
-def err_stack_overflow_sbuf(needed: int, available: int) -> NKIRuntimeError:
-    return NKIRuntimeError(
-        f"SBUF overflow: needs {needed} bytes a partition, {available} available", rule="stack_overflow_sbuf"
-    )
-
-
-def err_stack_overflow_psum(needed: int, available: int) -> NKIRuntimeError:
-    return NKIRuntimeError(
-        f"PSUM overflow: needs {needed} bytes a partition, {available} available", rule="stack_overflow_psum"
-    )
-
-
-def err_valid_size(name: str, size: int, allowed: Iterable[int]) -> NKISyntaxError:
-    return NKISyntaxError(f"{name} size must be in [{_listed(str(a) for a in allowed)}], got {size}", rule="valid_size")
-
-
-def err_tile_shape_mismatch(api: str, operand: str, shape: Sequence[int], expected: Sequence[int]) -> NKISyntaxError:
-    return NKISyntaxError(
-        f"{api}: {operand} has shape {_shape(shape)}, expected {_shape(expected)}", rule="tile_shape_mismatch"
-    )
-
-
 def err_annotation_shape_mismatch(name: str, shape: Sequence[int], annotated: Sequence[int]) -> NKITypeError:
     return NKITypeError(
         f"'{name}' is annotated with shape {_shape(annotated)} but has shape {_shape(shape)}",
         rule="annotation_shape_mismatch",
-    )
-
-
-def err_param_shape_mismatch(api: str, first: Sequence[int], second: Sequence[int]) -> NKIValueError:
-    return NKIValueError(
-        f"{api}: operands of shapes {_shape(first)} and {_shape(second)} need the same shape, nothing is broadcast",
-        rule="param_shape_mismatch",
     )
 
 
@@ -170,42 +141,12 @@ def err_failed_to_infer_tile_from_local_tensor(name: str, shape: Sequence[int]) 
 # Kinds of operands
 
 
-def err_supported_operand_dtype(api: str, operand: str, dtype: object, supported: Names) -> NKITypeError:
-    return NKITypeError(
-        f"{api}: {operand} has dtype {dtype}, supported: {_listed(supported)}", rule="supported_operand_dtype"
-    )
-
-
 def err_unsupported_dtype_value(dtype: object) -> NKIValueError:
     return NKIValueError(f"{shown(dtype)} is not a dtype of NKI", rule="unsupported_dtype_value")
 
 
 def err_unsupported_args(api: str, names: Names) -> NKITypeError:
     return NKITypeError(f"{api}: unsupported arguments: {_listed(names)}", rule="unsupported_args")
-
-
-def err_activation_bias_invalid_type(dtype: object) -> NKITypeError:
-    return NKITypeError(
-        f"activation: bias must be a vector of float32, float16 or bfloat16, got {dtype}",
-        rule="activation_bias_invalid_type",
-    )
-
-
-def err_activation_scale_invalid_type(dtype: object) -> NKITypeError:
-    return NKITypeError(f"activation: scale must be float32, got {dtype}", rule="activation_scale_invalid_type")
-
-
-def err_activation_scale_scalar_or_vector(shape: Sequence[int]) -> NKISyntaxError:
-    return NKISyntaxError(
-        f"activation: scale must be a number or a tile with one element a partition, got shape {_shape(shape)}",
-        rule="activation_scale_scalar_or_vector",
-    )
-
-
-def err_src_dst_same_dtype(api: str, src: object, dst: object) -> NKISyntaxError:
-    return NKISyntaxError(
-        f"{api}: source and destination need the same dtype, got {src} and {dst}", rule="src_dst_same_dtype"
-    )
 
 
 def err_tile_index_add_non_integer_scalar(value: object) -> NKITypeError:
@@ -224,12 +165,6 @@ def err_operand_cannot_be_none(api: str, operand: str) -> NKIValueError:
     return NKIValueError(f"{api}: {operand} cannot be None", rule="operand_cannot_be_none")
 
 
-def err_incorrect_target_type(value: object) -> NKISyntaxError:
-    return NKISyntaxError(
-        f"the target of an assignment must be a tensor, got {type(value).__name__}", rule="incorrect_target_type"
-    )
-
-
 def err_unsupported_memory(api: str, operand: str, space: object, expected: Names) -> NKITypeError:
     return NKITypeError(
         f"{api}: {operand} is in {space}, expected to be in {_listed(expected)}", rule="unsupported_memory"
@@ -239,12 +174,6 @@ def err_unsupported_memory(api: str, operand: str, space: object, expected: Name
 def err_expected_constant_value(api: str, name: str) -> NKISyntaxError:
     return NKISyntaxError(
         f"{api}: {name} must be a constant known while the kernel is traced", rule="expected_constant_value"
-    )
-
-
-def err_nki_param_not_hashable(name: str, value: object) -> NKIValueError:
-    return NKIValueError(
-        f"argument '{name}' of type {type(value).__name__} cannot be hashed", rule="nki_param_not_hashable"
     )
 
 
@@ -264,136 +193,18 @@ def err_hbm_tensor_with_init_value_not_supported(api: str) -> NKISyntaxError:
     )
 
 
-def err_tensor_creation_on_scratchpad_with_init_value_not_supported(api: str) -> NKISyntaxError:
-    return NKISyntaxError(
-        f"{api}: a kernel that allocates memory itself cannot create on-chip tensors with a value",
-        rule="tensor_creation_on_scratchpad_with_init_value_not_supported",
-    )
-
-
-def err_bias_tensor_must_be_specified_in_allocation(api: str) -> NKISyntaxError:
-    return NKISyntaxError(
-        f"{api}: bias must be given in a kernel that allocates memory itself",
-        rule="bias_tensor_must_be_specified_in_allocation",
-    )
-
-
-def err_transpose_on_tensor_engine_not_allowed_in_allocated_kernel() -> NKISyntaxError:
-    return NKISyntaxError(
-        "a transpose on the tensor engine needs memory that a kernel with its own allocation cannot give",
-        rule="transpose_on_tensor_engine_not_allowed_in_allocated_kernel",
-    )
-
-
 # What an instruction supports
 
 
-def err_instruction_unsupported_op(api: str, op: object, supported: Names) -> NKISyntaxError:
-    return NKISyntaxError(
-        f"{api}: operator {op} is not supported, use one of {_listed(supported)}", rule="instruction_unsupported_op"
-    )
-
-
-def err_instruction_engine_unsupported_op_comb(api: str, op0: object, op1: object, engine: object) -> NKISyntaxError:
-    return NKISyntaxError(
-        f"{api}: operators ({op0}, {op1}) cannot be combined on the {engine} engine",
-        rule="instruction_engine_unsupported_op_comb",
-    )
-
-
-def err_instruction_supported_dtypes(api: str, operand: str, dtype: object, supported: Names) -> NKISyntaxError:
-    return NKISyntaxError(
-        f"{api}: {operand} has dtype {dtype}, this target supports {_listed(supported)}",
-        rule="instruction_supported_dtypes",
-    )
-
-
-def err_instruction_unsupported_dtypes(api: str, operand: str, dtype: object, target: object) -> NKISyntaxError:
-    return NKISyntaxError(
-        f"{api}: dtype {dtype} of {operand} is not supported on {target}", rule="instruction_unsupported_dtypes"
-    )
-
-
-def err_tensor_int32_add_multiply_supported_engine(api: str, engine: object) -> NKISyntaxError:
-    return NKISyntaxError(
-        f"{api}: exact int32 addition and multiplication run on the gpsimd engine only, got {engine}",
-        rule="tensor_int32_add_multiply_supported_engine",
-    )
-
-
-def err_par_reduce_unsupported_op(op: object, supported: Names) -> NKISyntaxError:
-    return NKISyntaxError(
-        f"a reduction over partitions does not support {op}, use one of {_listed(supported)}",
-        rule="par_reduce_unsupported_op",
-    )
-
-
-def err_par_reduce_bitvec_op_invalid_dtype(op: object, dtype: object) -> NKISyntaxError:
-    return NKISyntaxError(
-        f"a reduction over partitions by the bitwise operator {op} needs integers, got {dtype}",
-        rule="par_reduce_bitvec_op_invalid_dtype",
-    )
-
-
-def err_reduce_unsupported_negate(op: object) -> NKISyntaxError:
-    return NKISyntaxError(
-        f"a reduction by the bitwise operator {op} cannot be negated", rule="reduce_unsupported_negate"
-    )
-
-
-def err_reduce_bitvec_op_invalid_dtype(op: object, dtype: object) -> NKISyntaxError:
-    return NKISyntaxError(
-        f"a reduction by the bitwise operator {op} needs integers, got {dtype}", rule="reduce_bitvec_op_invalid_dtype"
-    )
-
-
-def err_bitvec_operand_must_be_integer(api: str, operand: str, dtype: object) -> NKISyntaxError:
-    return NKISyntaxError(
-        f"{api}: {operand} of a bitwise operator must have an integer dtype, got {dtype}",
-        rule="bitvec_operand_must_be_integer",
-    )
-
-
-def err_exact_arch_support_for_inst(api: str, needed: object, target: object) -> NKISyntaxError:
-    return NKISyntaxError(f"{api} exists on {needed} only, not on {target}", rule="exact_arch_support_for_inst")
-
-
-def err_min_arch_support_for_inst(api: str, needed: object, target: object) -> NKISyntaxError:
-    return NKISyntaxError(f"{api} needs {needed} or newer, got {target}", rule="min_arch_support_for_inst")
-
-
-def err_min_arch_support_for_hwdge(needed: object, target: object) -> NKISyntaxError:
-    return NKISyntaxError(
-        f"hardware descriptor generation needs {needed} or newer, got {target}", rule="min_arch_support_for_hwdge"
-    )
-
-
-def err_multi_cores_spmd_not_supported(target: object) -> NKIRuntimeError:
+def err_multi_cores_spmd_not_supported(grid: Sequence[int], target: object) -> NKIRuntimeError:
     return NKIRuntimeError(
-        f"{target} cannot spread a grid over several physical cores", rule="multi_cores_spmd_not_supported"
+        f"the launch grid is {list(grid)}; on {target} a kernel runs on one core",
+        rule="multi_cores_spmd_not_supported",
     )
 
 
 def err_atomic_rmw_add_only(op: object) -> NKISyntaxError:
     return NKISyntaxError(f"atomic_rmw supports add only, got {op}", rule="atomic_rmw_add_only")
-
-
-def err_atomic_rmw_dynamic_index() -> NKISyntaxError:
-    return NKISyntaxError("atomic_rmw needs a destination indexed by a tile", rule="atomic_rmw_dynamic_index")
-
-
-def err_tiled_offloaded_memcpy_same_shape(src: Sequence[int], dst: Sequence[int]) -> NKISyntaxError:
-    return NKISyntaxError(
-        f"tiled_offloaded_memcpy: source {_shape(src)} and destination {_shape(dst)} need the same shape",
-        rule="tiled_offloaded_memcpy_same_shape",
-    )
-
-
-def err_tiled_offloaded_fma_same_length(lengths: Sequence[int]) -> NKISyntaxError:
-    return NKISyntaxError(
-        f"tiled_offloaded_fma: sources and scales need the same length, got {_listed(str(n) for n in lengths)}",
-        rule="tiled_offloaded_fma_same_length",
-    )
 
 
 # Indices
@@ -447,29 +258,6 @@ def err_1d_arange_not_supported() -> NKISyntaxError:
     )
 
 
-def err_indirect_indices_free_dim(name: str) -> NKISyntaxError:
-    return NKISyntaxError(
-        f"{name} can be indexed by a tile in its partition or block dimension only", rule="indirect_indices_free_dim"
-    )
-
-
-def err_indirect_indices_sbuf(space: object) -> NKISyntaxError:
-    return NKISyntaxError(f"a tile of indices must be in sbuf, got {space}", rule="indirect_indices_sbuf")
-
-
-def err_indirect_indices_are_not_supported_with_nki_api(api: str) -> NKISyntaxError:
-    return NKISyntaxError(
-        f"{api} does not take tensors indexed by a tile", rule="indirect_indices_are_not_supported_with_nki_api"
-    )
-
-
-def err_copy_dynamic_indirect_indices_not_natively_supported() -> NKISyntaxError:
-    return NKISyntaxError(
-        "a copy cannot be indexed at run time, use tensor_copy_dynamic_src or tensor_copy_dynamic_dst",
-        rule="copy_dynamic_indirect_indices_not_natively_supported",
-    )
-
-
 # Masks
 
 
@@ -496,25 +284,11 @@ def err_unsupported_expression_in_mask(expression: str, reason: str) -> NKIValue
 # Control flow
 
 
-def err_dynamic_control_flow_not_supported() -> NKISyntaxError:
-    return NKISyntaxError(
-        "a condition on values of a tensor is not known while the kernel is traced",
-        rule="dynamic_control_flow_not_supported",
-    )
-
-
 def err_control_flow_condition_depending_on_arange(condition: str) -> NKISyntaxError:
     return NKISyntaxError(
         f"condition {condition} depends on arange or mgrid and has no single answer: pass it as a mask, "
         "and join comparisons with '&' instead of 'and'",
         rule="control_flow_condition_depending_on_arange",
-    )
-
-
-def err_while_loop_requires_unconditional_entry() -> NKIValueError:
-    return NKIValueError(
-        "a while loop on a value of the device must start with scalar(True)",
-        rule="while_loop_requires_unconditional_entry",
     )
 
 

@@ -22,6 +22,7 @@ from nki_mlir.frontend.errors import (
     NKIRuntimeError,
     NKITypeError,
     NKIValueError,
+    err_multi_cores_spmd_not_supported,
     err_nested_kernel_with_spmd_grid,
     err_unexpected_type_of_operand,
     shown,
@@ -200,8 +201,9 @@ class Kernel:
         grid = tuple(operator.index(axis) for axis in self.grid)
         cores = 1 if self.generation.any_grid else (grid[0] if grid else 1)
         if cores > 1 and target < CAYMAN:
-            message = f"the launch grid is {list(grid)}; on {target} a kernel runs on one core"
-            raise NKIValueError(message, defined_at(self.func), rule="grid")
+            error = err_multi_cores_spmd_not_supported(grid, target)
+            error.location = defined_at(self.func)
+            raise error
         programs: list[Program] = []
         shared: list[Allocation] = []
         result: Any = None

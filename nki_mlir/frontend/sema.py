@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from nki_mlir.dialects.affine import LARGEST, Domain
 from nki_mlir.dialects.domains import Condition, masks, narrowed
 from nki_mlir.dialects.operands import figures
-from nki_mlir.frontend.errors import KernelError, NKITypeError, NKIValueError, err_local_variable_used_out_of_scope
+from nki_mlir.frontend.catalogue import NkiValidationError, breach
+from nki_mlir.frontend.errors import NKITypeError, NKIValueError, err_local_variable_used_out_of_scope
 from nki_mlir.frontend.locations import here
 from nki_mlir.frontend.masks import AxisLimit, axis_limits, check_bounds, guards, restrict
 from nki_mlir.frontend.records import Likeness, Record, constant
@@ -40,10 +41,6 @@ if TYPE_CHECKING:
     from nki_mlir.frontend.context import TraceContext
 
 AXES = {1: AxisList.X, 2: AxisList.XY, 3: AxisList.XYZ, 4: AxisList.XYZW}
-
-
-class NkiValidationError(KernelError, ValueError):
-    """A constraint of the hardware that an instruction of the kernel breaks."""
 
 
 class Number:
@@ -276,8 +273,7 @@ class Sema:
         found = check_all(isa.rules, Operands(operands, attributes), self.context.target)
         if found is None:
             return None
-        message, rule = found
-        return NkiValidationError(f"{isa.name}: {message}", rule=rule.identifier)
+        return breach(isa.name, *found)
 
     # Instructions -------------------------------------------------------------------------------------------------
 
@@ -298,8 +294,7 @@ class Sema:
     ) -> None:
         attributes = {"dge_type": dge_type, "oob_mode": oob_mode, "engine": engine, "priority": priority}
         if (found := check_all(PRIORITY, Operands({}, attributes), self.context.target)) is not None:
-            message, rule = found
-            raise NkiValidationError(f"dma_copy: {message}", rule=rule.identifier)
+            raise breach("dma_copy", *found)
         isa = "dma_copy"
         if not src.on_chip and dst.on_chip:
             isa = "dma_load"

@@ -24,6 +24,7 @@ from nki_mlir.frontend.errors import (
     err_control_flow_condition_depending_on_arange,
     err_logic_or_not_supported,
     err_tensor_index_not_supported,
+    err_tile_index_add_non_integer_scalar,
 )
 
 GE, EQ, NE = ">=", "==", "!="
@@ -149,6 +150,8 @@ def _mixed(op: Operator, number: "Sym", other: Any) -> Any:
     if isinstance(other, Integral | Pred):
         return op(number, int(other))
     if isinstance(other, Number):
+        if grid_rank(number):
+            raise err_tile_index_add_non_integer_scalar(other)
         return op(concretise(number), other)
     return NotImplemented
 

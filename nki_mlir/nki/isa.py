@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from nki_mlir.dialects.affine import LARGEST
 from nki_mlir.frontend import shared_api
+from nki_mlir.frontend.catalogue import NkiValidationError
 from nki_mlir.frontend.context import mark_nki_functions, nki_ctx
 from nki_mlir.frontend.errors import (
     NKINotImplementedError,
@@ -26,7 +27,7 @@ from nki_mlir.frontend.functions_operands import (
     token,
 )
 from nki_mlir.frontend.integers import integer
-from nki_mlir.frontend.sema import NkiValidationError, Sema
+from nki_mlir.frontend.sema import Sema
 from nki_mlir.frontend.symbolic import concretise
 from nki_mlir.frontend.unsupported import refusing
 from nki_mlir.isa import enums

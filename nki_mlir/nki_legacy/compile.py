@@ -14,6 +14,7 @@ from nki_mlir.frontend.errors import (
     NKIValueError,
     err_annotation_shape_mismatch,
     err_cannot_update_immutable_parameter,
+    err_mutable_parameter_not_returned,
 )
 from nki_mlir.frontend.kernel import Kernel, Trace, checked_function, parameter_names
 from nki_mlir.frontend.options import CompileOpts
@@ -39,8 +40,12 @@ class LegacyKernel(Kernel):
         trace = super()._trace(args, kwargs, target, rolling)
         for path, allocation in trace.inputs.items():
             annotation = annotated.get(str(path[0]))
-            if annotation is not None and not annotation.mutable and allocation.written:
+            if annotation is None or not allocation.written:
+                continue
+            if not annotation.mutable:
                 raise err_cannot_update_immutable_parameter(allocation.name)
+            if all(output is not allocation for program in trace.programs for output in program.outputs):
+                raise err_mutable_parameter_not_returned(allocation.name)
         return trace
 
 

@@ -11,7 +11,7 @@
 // RUN: not nki-compile %S/../../examples/tour/wrong.py:wrong --output-dir out 2>&1 | filecheck %s --check-prefix=OUTPUT
 // RUN: not nki-compile %S/../../examples/tour/wrong.py:wrong --simulate -o a.mlir 2>&1 | filecheck %s --check-prefix=OUT
 
-// RULE:      wrong.py:15:5: error: matmul: stationary has 256 elements a partition, at most 128 allowed [BIR040]
+// RULE:      wrong.py:15:5: error: matmul: stationary has 256 elements a partition, at most 128 allowed [BIR040, size_of_dimension_exceed_arch_limit]
 // RULE-NEXT:     nisa.nc_matmul(total, stationary=left, moving=right)
 // RULE-NEXT:     ^
 // NAME:      has no function 'wrng'; did you mean 'wrong'?

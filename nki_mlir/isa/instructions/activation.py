@@ -168,7 +168,8 @@ ACTIVATION = Instruction(
         *destinations("dst", "reduce_res"),
         SamePartitions(roles=("dst", "data", "reduce_res", "bias", "scale")),
         SameFree(roles=("dst", "data")),
-        FreeSize(roles=("bias", "scale", "reduce_res"), exactly=1),
+        FreeSize(roles=("bias", "reduce_res"), exactly=1),
+        FreeSize(roles=("scale",), exactly=1),
         DtypeIn(
             roles=("bias",),
             dtypes=frozenset(d for d in Dtype if d.lanes == 1 and d.size <= 4 and d is not Dtype.F32R),

@@ -64,6 +64,9 @@ def _shape(operand: Operand) -> tuple[int | None, int | None]:
     return operand.partitions, operand.free
 
 
+TILE_SIZES = (32, 64, 128)
+
+
 class TileSize(Rule):
     """Columns of an input; in double-row mode its free size is twice that. A bf16 result may allow more."""
 
@@ -205,15 +208,35 @@ class DoubleRow(Rule):
         return None
 
 
+class TileSizes(Rule):
+    """The sizes (rows, columns) of the PE tile."""
+
+    ID = "BIR052"
+
+    @property
+    def statement(self) -> str:
+        return f"tile_size must be of {any_of(TILE_SIZES)} rows and columns"
+
+    def check(self, operands: Operands, target: Target | None) -> str | None:
+        size: Any = operands.parameters.get("tile_size")
+        if not isinstance(size, tuple):
+            return None
+        for axis, extent in zip(("row", "column"), cast("tuple[Any, ...]", size), strict=False):
+            for length in _members(extent):
+                if length not in TILE_SIZES:
+                    return f"tile_size: {axis} size must be in {list(TILE_SIZES)}, got {length}"
+        return None
+
+
 class TilePosition(Rule):
-    """The PE tile (row, column): sizes 32, 64 or 128, positions multiples of them, the operands inside."""
+    """The PE tile (row, column): positions are multiples of its size, the operands are inside."""
 
     ID = "BIR052"
 
     @property
     def statement(self) -> str:
         return (
-            "tile_size must be 32, 64 or 128, tile_position a multiple, both inside 128 x 128, the operands inside; "
+            "tile_position must be a multiple of tile_size, the tile inside 128 x 128, the operands inside it; "
             "gen2 has no 32 x 32 tile and no column position 96"
         )
 
@@ -233,8 +256,6 @@ class TilePosition(Rule):
         used = {"row": operands.one("stationary"), "column": operands.one("dst")}
         for (axis, operand), extent, start in zip(used.items(), size, place, strict=True):
             for length in _members(extent):
-                if length not in (32, 64, 128):
-                    return f"tile_size has {axis} size {length}, it must be 32, 64 or 128"
                 for at in _members(start):
                     if at % length or at < 0 or at + length > 128:
                         return (
@@ -396,6 +417,7 @@ MATMUL = Instruction(
         SinceValue(parameter="perf_mode", value=MatmultPerfMode.DOUBLE_ROW, first=CAYMAN, id="X-DROWGEN"),
         DoubleRow(),
         Together(names=("tile_position", "tile_size"), id="BIR050"),
+        TileSizes(),
         TilePosition(),
     ),
     evaluate=_matmul,

@@ -89,7 +89,7 @@ bir.module @m attributes {arch = #nki.arch<gen3>} {
     %h = bir.tensor "h" : !nki.mem<sbuf 128x64xbf16>
     %p = bir.tensor "p" : !nki.mem<psum 128x64xf32>
     bir.loop %j = 0 to 4 step 1 sequential {
-      // expected-error @+1 {{'bir.matmult' op tile_size has row size 48, it must be 32, 64 or 128 [BIR052]}}
+      // expected-error @+1 {{'bir.matmult' op tile_size: row size must be in [32, 64, 128], got 48 [BIR052]}}
       bir.matmult outs(%p[0 : 32 | 0 : 64] f32) ins(%h[0 : 32 | 0 : 32] bf16, %h[0 : 32 | 0 : 64] bf16) params(accumulate = 0, tile_position = [32*%j, 0], tile_size = [48, 32])
     }
   }

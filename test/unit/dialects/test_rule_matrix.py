@@ -703,15 +703,22 @@ def _(rule: matmul.DoubleRow, isa: Instruction, case: Case) -> Pairs:
     yield double, double.set(is_transpose=True).put("dst", dtype=Dtype.BF16)
 
 
+@breaks(matmul.TileSizes)
+def _(rule: matmul.TileSizes, isa: Instruction, case: Case) -> Pairs:
+    def of(rows: int, columns: int) -> Case:
+        return case.set(tile_position=(0, 0), tile_size=(rows, columns))
+
+    yield of(128, 128), of(16, 128)
+    yield of(64, 64), of(64, 96)
+
+
 @breaks(matmul.TilePosition)
 def _(rule: matmul.TilePosition, isa: Instruction, case: Case) -> Pairs:
     def at(row: int, column: int, rows: int, columns: int) -> Case:
         return case.set(tile_position=(row, column), tile_size=(rows, columns))
 
-    yield at(0, 0, 128, 128), at(0, 0, 16, 128)
     yield at(32, 64, 32, 64), at(16, 64, 32, 64)
     yield at(64, 0, 64, 128), at(128, 0, 64, 128)
-    yield at(0, 0, 64, 64), at(0, 0, 64, 96)
     big = case.size(p=64).set(tile_position=(0, 0), tile_size=(64, 128))
     yield big, big.set(tile_size=(32, 128))
     low = at(32, 0, 32, 128).put("stationary", partition=32)

@@ -108,7 +108,8 @@ CURRENT: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "early priority": (
         lambda x: nisa.dma_copy(tile(), x, priority=1),
-        "dma_copy: priority is 1, which needs trn3 or newer; the target is trn2 [X-PRIORITY]",
+        "dma_copy: priority is 1, which needs trn3 or newer; the target is trn2"
+        " [X-PRIORITY, min_arch_support_for_inst]",
     ),
     "trigger": (
         lambda x: nisa.dma_copy(tile(), x, engine=nisa.scalar_engine),

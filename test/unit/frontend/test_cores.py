@@ -82,7 +82,7 @@ def test_an_output_that_no_core_writes() -> None:
 
 
 def test_before_trn2_a_kernel_has_one_core() -> None:
-    message = r"^the launch grid is \[2\]; on trn1 a kernel runs on one core \[grid\]$"
+    message = r"^the launch grid is \[2\]; on trn1 a kernel runs on one core \[multi_cores_spmd_not_supported\]$"
     with pytest.raises(NkiError, match=message) as caught:
         nki.jit(anonymous_output)[2].simulate((X,), target="trn1")
     assert caught.value.location is not None

@@ -27,6 +27,7 @@ from nki_mlir.isa.instructions.matmul import (
     ResultDtype,
     TilePosition,
     TileSize,
+    TileSizes,
     TransposedShape,
     TransposeLimits,
     TransposeStart,
@@ -699,10 +700,10 @@ MATMUL: list[Row] = [
         "tile_position has column 128, it must be a multiple of 64 with the tile inside 128",
     ),
     (
-        TilePosition(),
+        TileSizes(),
         {"tile_position": (0, 0), "tile_size": (32, 32)},
         {"tile_position": (0, 0), "tile_size": (16, 32)},
-        "tile_size has row size 16, it must be 32, 64 or 128",
+        "tile_size: row size must be in [32, 64, 128], got 16",
     ),
     (
         TilePosition(),
