@@ -25,6 +25,7 @@ from nki_mlir.tools.common import (
     debug_log,
     display_name,
     input_is_read,
+    placed_in,
     replacing,
     usage_error,
 )
@@ -36,6 +37,8 @@ from nki_mlir.tools.opt_pipeline import (
     made,
     make_passes,
     pipeline_of_mlir,
+    pipeline_of_reproducer,
+    reproducer_line,
     spec_error,
     take_pass_flags,
 )
@@ -141,6 +144,7 @@ class NkiOpt(xDSLOptMain):
                 metavar="PASSES",
                 help=f"print the IR {when} these passes, to standard error",
             )
+        flag("--mlir-print-ir-after-failure", help="print the IR after a pass that failed, to standard error")
         flag("--mlir-print-op-generic", dest="print_op_generic", help="the same as --print-op-generic")
         flag("--mlir-print-debuginfo", dest="print_debuginfo", help="the same as --print-debuginfo")
         flag("--mlir-disable-threading", help="does nothing: passes run one after the other")
@@ -152,6 +156,7 @@ class NkiOpt(xDSLOptMain):
             metavar="FILE",
             help="when a pass fails, write the IR before it and the rest of the pipeline to a file",
         )
+        flag("--run-reproducer", help="run the passes that a reproducer names in its first line")
         flag("--list-passes", help="list all passes with their options")
         flag("--list-dialects", help="list all dialects")
         flag("--show-dialects", dest="list_dialects", help="the same")
@@ -188,8 +193,13 @@ class NkiOpt(xDSLOptMain):
         ]
         if len(given) > 1:
             raise NkiError("passes are given twice: use one of -p, --pass-pipeline and flags such as --canonicalize")
-        passes = make_passes(given[0] if given else "", self.available_passes)
-        self.instrumentation = Instrumentation(args, self.console.stdout, self.console.stderr, self.timer, passes)
+        if given and args.run_reproducer:
+            raise NkiError("passes are given with --run-reproducer, which runs those of the file")
+        self._use(given[0] if given else "")
+
+    def _use(self, pipeline: str) -> None:
+        passes = make_passes(pipeline, self.available_passes)
+        self.instrumentation = Instrumentation(self.args, self.console.stdout, self.console.stderr, self.timer, passes)
         self.pipeline = PassPipeline(passes, self.instrumentation)
 
     def _made(self, kind: str, text: str, available: Any) -> Any:
@@ -223,6 +233,9 @@ class NkiOpt(xDSLOptMain):
     def _process_file(self, path: str) -> int:
         text = self.console.read_text(path)
         name = display_name(path)
+        if self.args.run_reproducer:
+            with placed_in(path):
+                self._use(pipeline_of_reproducer(text))
         failed = False
         outputs: list[str] = []
         for piece, first_line in split_input(text) if self.args.split_input_file else [(text, 1)]:
@@ -263,6 +276,7 @@ class NkiOpt(xDSLOptMain):
             raise
         except Exception as error:
             errors = self.console.errors_of(self._pass_error(error))
+            self.instrumentation.failed(module)
             try:
                 self._write_reproducer(errors)
             except NkiError as unwritten:
@@ -332,7 +346,7 @@ class NkiOpt(xDSLOptMain):
         rest = ",".join(str(one) for one in self.pipeline.passes[instrumentation.done :])
         head = "".join(f"// {line}\n" for error in errors for line in self.console.render(error).split("\n"))
         with replacing(path) as file:
-            file.write(f"// configuration: --pass-pipeline='builtin.module({rest})'\n{head}".encode())
+            file.write(f"{reproducer_line(rest)}\n{head}".encode())
             file.write(instrumentation.before.encode())
         self.reproduced = True
         errors[-1].add_note(f"the IR before the pass is in '{path}'")

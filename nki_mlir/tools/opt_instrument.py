@@ -107,8 +107,6 @@ class Instrumentation:
                 if previous is not None:
                     for error in errors.exceptions:
                         error.add_note(f"after the pass '{previous.name}'")
-                    if self._prints_after(previous):
-                        self._dump(f"After {previous.name} Failed", print_module(module, self.args, generic=True))
                 raise
 
     def _before(self, following: ModulePass, module: ModuleOp) -> None:
@@ -117,6 +115,12 @@ class Instrumentation:
             self._dump(f"Before {following.name}", print_module(module, args))
         if args.mlir_print_ir_after_change or args.mlir_pass_pipeline_crash_reproducer:
             self.before = print_module(module, args)
+
+    def failed(self, module: ModuleOp) -> None:
+        """Prints what a pass has left that raised an error, or made an invalid module, if somebody wants to see it."""
+        running = self.running
+        if running is not None and (self._prints_after(running) or self.args.mlir_print_ir_after_failure):
+            self._dump(f"After {running.name} Failed", print_module(module, self.args, generic=True))
 
     def _prints_after(self, previous: ModulePass) -> bool:
         args = self.args

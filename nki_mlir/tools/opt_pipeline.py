@@ -48,6 +48,20 @@ def pipeline_of_mlir(text: str) -> str:
     return "".join(outside)
 
 
+def reproducer_line(pipeline: str) -> str:
+    """Returns the line of a reproducer that names the passes to run."""
+    return f"// configuration: --pass-pipeline='builtin.module({pipeline})'"
+
+
+def pipeline_of_reproducer(text: str) -> str:
+    """Returns the pipeline that the first line of a reproducer names; NkiError if there is none."""
+    match = re.match(r"// configuration: --pass-pipeline='(.*)'\s*$", text, re.MULTILINE)
+    if match is None:
+        expected = reproducer_line("…")
+        raise NkiError(f"--run-reproducer expects a file that begins with the line `{expected}`")
+    return pipeline_of_mlir(match[1])
+
+
 def make_passes(text: str, passes: AvailablePasses) -> tuple[ModulePass, ...]:
     """Returns the passes of a pipeline; NkiError for wrong syntax, an unknown pass, and a wrong option."""
     try:

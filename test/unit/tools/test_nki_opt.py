@@ -186,6 +186,27 @@ def test_invalid_ir_after_a_pass(act_pass):
     )
 
 
+@pytest.mark.parametrize(
+    "flag", ["--mlir-print-ir-after-failure", "--mlir-print-ir-after-all", "--mlir-print-ir-after=act"]
+)
+def test_ir_after_a_pass_that_failed(act_pass, flag):
+    def act(module: ModuleOp) -> None:
+        first_add(module).detach()
+        raise NkiError("no room")
+
+    act_pass(act)
+    assert opt("-p", "act{size=1},cse", flag) == Result(
+        1,
+        "",
+        "// -----// IR Dump After act Failed //----- //\n"
+        '"builtin.module"() ({\n'
+        '  %0 = "test.op"() : () -> i32\n'
+        "}) : () -> ()\n\n"
+        "error: no room\nnote: in the pass 'act'\n",
+    )
+    assert opt("-p", "cse", "--mlir-print-ir-after-failure").err == ""
+
+
 def repair(module: ModuleOp) -> None:
     add = first_add(module)
     if add.operands:
@@ -243,6 +264,30 @@ def test_crash_reproducer(act_pass, tmp_path: Path):
     # The file with its own configuration fails in the same way.
     pipeline = path.read_text().split("'")[1]
     assert opt(str(path), f"--pass-pipeline={pipeline}").err.startswith("error: internal error: ValueError: a ")
+    assert opt(str(path), "--run-reproducer").err.startswith("error: internal error: ValueError: a ")
+
+
+@pytest.mark.parametrize(
+    "arguments, text, message",
+    [
+        ([], ADD, "error: --run-reproducer expects a file that begins with the line `// configuration: --pass-"),
+        ([], "// configuration: --pass-pipeline='func.func(cse)'\n", "--pass-pipeline expects 'builtin.module(…)'"),
+        ([], "// configuration: --pass-pipeline='builtin.module(cs)'\n", "unknown pass 'cs'; did you mean 'cse'?"),
+        (["--cse"], ADD, "error: passes are given with --run-reproducer, which runs those of the file"),
+    ],
+)
+def test_run_reproducer_refuses(arguments, text, message):
+    result = opt("--run-reproducer", *arguments, text=text)
+    assert (result.status, result.out) == (1, "")
+    assert message in result.err
+
+
+def test_run_reproducer_runs_the_passes_of_the_file():
+    text = "// configuration: --pass-pipeline='builtin.module(dce)'\n" + ADD.replace("arith.addi", "arith.muli")
+    result = opt("--run-reproducer", text=text)
+    assert (result.status, result.err) == (0, "")
+    assert "test.op" in result.out
+    assert "muli" not in result.out
 
 
 def test_crash_reproducer_that_cannot_be_written(act_pass, tmp_path: Path):
