@@ -138,11 +138,13 @@ def free_axes(api: str, axis: Any, rank: int) -> list[int]:
     """Returns the axes of a reduction in order, counted from the start.
 
     Raises:
-        NKISyntaxError: there is none, one is the partition axis, or one does not exist.
+        NKISyntaxError: there is none, one is there twice, is the partition axis, or does not exist.
     """
     given: Any = axis
     numbers = [integer(api, "axis", a) for a in (given if isinstance(axis, list | tuple) else [given])]
     axes = sorted({number % rank if -rank <= number < rank else number for number in numbers})
+    if len(axes) < len(numbers):
+        raise NKISyntaxError(f"{api}: axis is {numbers}, which names an axis twice", rule="axis")
     if not axes:
         raise NKISyntaxError(f"{api}: Empty axis not supported", rule="axis")
     if 0 in axes:

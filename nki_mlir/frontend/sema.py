@@ -12,7 +12,7 @@ from nki_mlir.dialects.affine import LARGEST, Domain
 from nki_mlir.dialects.domains import Condition, masks, narrowed
 from nki_mlir.dialects.operands import figures
 from nki_mlir.frontend.catalogue import NkiValidationError, breach
-from nki_mlir.frontend.errors import NKITypeError, NKIValueError, err_local_variable_used_out_of_scope
+from nki_mlir.frontend.errors import NKITypeError, NKIValueError, err_local_variable_used_out_of_scope, shown
 from nki_mlir.frontend.locations import here
 from nki_mlir.frontend.masks import AxisLimit, axis_limits, check_bounds, guards, restrict
 from nki_mlir.frontend.records import Likeness, Record, constant
@@ -137,6 +137,7 @@ class Sema:
 
         Raises:
             NKISyntaxError: a tensor was made in a loop that has ended.
+            NKITypeError: the name is none.
             NkiValidationError: a rule of the instruction set does not hold.
         """
         if mask is False:
@@ -194,6 +195,8 @@ class Sema:
                 storage.written = True
         context = self.context
         if name is not None:
+            if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise NKITypeError(f"{isa}: its name must be a string, got {shown(name)}", rule="name")
             given = {**given, "name": context.names.unique(name, numbered=False)}
         record = Record(descriptor, held, given, predicates, here(depth), like)
         recorder = context.recorder

@@ -78,6 +78,14 @@ CURRENT: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda x: nisa.iota(tile(), [[1, 64]], offset=1 << 63),
         "iota: offset must be an integer of 64 bits, got 9223372036854775808 [offset]",
     ),
+    "name of an instruction": (
+        lambda x: nisa.tensor_copy(tile(), tile(), name=5),  # pyright: ignore[reportArgumentType]
+        "tensor_copy: its name must be a string, got 5 [name]",
+    ),
+    "axis twice": (
+        lambda x: nisa.tensor_reduce(tile(), nl.add, tile(), axis=[1, -1]),
+        "tensor_reduce: axis is [1, -1], which names an axis twice [axis]",
+    ),
     "flag": (
         lambda x: nisa.tensor_scalar(tile(), tile(), op0=nl.add, operand0=1, reverse0="yes"),  # pyright: ignore[reportArgumentType]
         "tensor_scalar: reverse0 must be an integer, a flag or an enum, got 'yes' [reverse0]",
