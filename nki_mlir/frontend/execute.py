@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from nki_mlir.frontend.arguments import Path, map_arrays, map_tensors
-from nki_mlir.frontend.errors import NKIValueError
+from nki_mlir.frontend.errors import NKITypeError, NKIValueError
 from nki_mlir.frontend.kernel import Kernel, Trace, defined_at, parameter_names
 from nki_mlir.frontend.locations import innermost
 from nki_mlir.frontend.lowering import lowered
@@ -59,10 +59,18 @@ def as_numpy(array: Any, allocation: Allocation) -> Any:
     """Returns an argument as a numpy array of its tensor's type; torch and JAX arrays are converted.
 
     Truth values become the 0 and 1 that u8 stores, and numbers come in the byte order of this machine.
+
+    Raises:
+        NKITypeError: the argument has a shape and a type, but no elements yet.
     """
-    if hasattr(array, "detach"):
-        return _from_torch(array, allocation)
-    given: np.ndarray[Any, Any] = np.asarray(array)
+    try:
+        if hasattr(array, "detach"):
+            return _from_torch(array, allocation)
+        given: np.ndarray[Any, Any] = np.asarray(array)
+    except (TypeError, RuntimeError) as error:  # of what JAX is tracing, and of torch's tensors without memory
+        kind = f"{type(array).__module__}.{type(array).__qualname__}"
+        message = f"argument '{allocation.name}' is a {kind}, which has no elements now: {str(error).splitlines()[0]}"
+        raise NKITypeError(message, rule="argument") from error
     if allocation.boolean:
         return given.view(np.uint8)
     return given if given.dtype.isnative else given.astype(given.dtype.newbyteorder("="))
@@ -70,11 +78,16 @@ def as_numpy(array: Any, allocation: Allocation) -> Any:
 
 def _from_torch(tensor: Any, allocation: Allocation) -> Any:
     """Returns the bits of a torch tensor as a numpy array: numpy has no bf16 that torch would convert to."""
+    bits = tensor.detach().cpu().contiguous().view(_torch_bits(allocation.mem.dtype.size))
+    return bits.numpy().view(allocation.mem.dtype.numpy)
+
+
+def _torch_bits(size: int) -> Any:
+    """Returns torch's integer type of a size in bytes, which numpy has too."""
     import torch  # pyright: ignore[reportMissingImports]
 
     torch_module: Any = torch
-    width = {1: torch_module.uint8, 2: torch_module.int16, 4: torch_module.int32}[allocation.mem.dtype.size]
-    return tensor.detach().cpu().contiguous().view(width).numpy().view(allocation.mem.dtype.numpy)
+    return {1: torch_module.uint8, 2: torch_module.int16, 4: torch_module.int32}[size]
 
 
 def write_back(array: Any, value: Any) -> None:
@@ -83,6 +96,7 @@ def write_back(array: Any, value: Any) -> None:
         import torch  # pyright: ignore[reportMissingImports]
 
         torch_module: Any = torch
-        array.copy_(torch_module.from_numpy(value.astype(np.float32)))
+        bits = np.ascontiguousarray(value).view({1: np.uint8, 2: np.int16, 4: np.int32}[value.itemsize])
+        array.detach().copy_(torch_module.from_numpy(bits).view(array.dtype))
     elif isinstance(array, np.ndarray):
         array[...] = value
