@@ -116,15 +116,15 @@ def test_accumulation_is_per_location() -> None:
 
 
 def test_accumulating_adds_to_what_psum_holds() -> None:
-    body = f"""{Y}
-        %o = bir.tensor "o" at <0, 0> : !nki.mem<sbuf 1x64xf32>
-        %p = bir.tensor "p" at <0, 0> : !nki.mem<psum 1x64xf32>
-        bir.memset outs(%o[0 : 1 | 0 : 64] f32) ins(1.0 : f32)
-        bir.memset outs(%p[0 : 1 | 0 : 64] f32) ins(2.5 : f32)
-        bir.matmult outs(%p[0 : 1 | 0 : 64] f32) ins(%o[0 : 1 | 0 : 1] f32, %o[0 : 1 | 0 : 64] f32) params(accumulate = 1)
-        bir.save outs(%y[0 : 64] f32) ins(%p[0 : 1 | 0 : 64] f32)"""
+    body = f"""{Y.replace("64x", "8x")}
+        %o = bir.tensor "o" at <0, 0> : !nki.mem<sbuf 1x8xf32>
+        %p = bir.tensor "p" at <0, 0> : !nki.mem<psum 1x8xf32>
+        bir.memset outs(%o[0 : 1 | 0 : 8] f32) ins(1.0 : f32)
+        bir.memset outs(%p[0 : 1 | 0 : 8] f32) ins(2.5 : f32)
+        bir.matmult outs(%p[0 : 1 | 0 : 8] f32) ins(%o[0 : 1 | 0 : 1] f32, %o[0 : 1 | 0 : 8] f32) params(accumulate = 1)
+        bir.save outs(%y[0 : 8] f32) ins(%p[0 : 1 | 0 : 8] f32)"""
     for poison in (True, False):
-        assert run(body, poison=poison).outputs["y"].tolist() == [3.5] * 64
+        assert run(body, poison=poison).outputs["y"].tolist() == [3.5] * 8
 
 
 # Registers --------------------------------------------------------------------------------------------------------
