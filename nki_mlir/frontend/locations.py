@@ -88,13 +88,16 @@ def here(depth: int = 1) -> Frames:
     The walk ends at the function marked by `entry`, or at the bottom of the stack.
     """
     frame = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]
+    own_files = _own_files
+    if own_files.get(frame.f_code.co_filename) and frame.f_back is not None:  # the API's function
+        frame = frame.f_back
+        depth += 1
     caller = frame.f_back
     if caller is not None and id(caller.f_code) in _entries:  # the kernel's own function, the most frequent case
         known = _interned.get((id(frame.f_code), frame.f_lasti))
         if known is not None:
             return known
     key: list[int] = []
-    own_files = _own_files
     while frame is not None:
         code = frame.f_code
         identity = id(code)
