@@ -14,6 +14,7 @@ innermost pair is last. d0, d1, … are the index values of the operand, by firs
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import count
 from math import prod
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -60,6 +61,10 @@ class AccessFields(NamedTuple):
     indirect: Indirection | None = None
 
 
+_numbers = count()
+"""Of forms."""
+
+
 @irdl_attr_definition
 class Access(Data[AccessFields]):
     """An interned access pattern: equal patterns are one object, and derived figures are computed once.
@@ -93,7 +98,7 @@ class Access(Data[AccessFields]):
         rest = partition, partition_pairs, pairs, dtype, indirect
         form = cls._forms.get(rest)
         if form is None:
-            form = cls._forms[rest] = _form(len(cls._forms), fields)
+            form = cls._forms.setdefault(rest, _form(next(_numbers), fields))
         self = object.__new__(cls)
         put = object.__setattr__
         put(self, "data", fields)
@@ -106,8 +111,7 @@ class Access(Data[AccessFields]):
         put(self, "high", form.high)
         plain = form.plain and type(block) is int and type(offset) is int
         put(self, "indices", 0 if plain else len(self._index_order()))
-        cls._pool[fields] = self
-        return self
+        return cls._pool.setdefault(fields, self)
 
     def __init__(self, fields: AccessFields) -> None:
         """Everything is done by `__new__`, which may return a known object."""

@@ -37,14 +37,14 @@ class Interned:
     def __new__(cls, data: Any) -> Self:
         pool = Interned._pools.get(cls)
         if pool is None:
-            pool = Interned._pools[cls] = {}
+            pool = Interned._pools.setdefault(cls, {})
         known = pool.get(data)
         if known is None:
             known = object.__new__(cls)
             object.__setattr__(known, "data", data)
             known.verify()
             known.derive()
-            pool[data] = known
+            known = pool.setdefault(data, known)
         return known
 
     def __init__(self, data: Any) -> None:
@@ -246,7 +246,7 @@ class Immediate(Data[ImmediateFields]):
             known = object.__new__(cls)
             object.__setattr__(known, "data", data)
             known.verify()
-            cls._pool[key] = known
+            known = cls._pool.setdefault(key, known)
         return known
 
     def __init__(self, data: ImmediateFields) -> None:

@@ -1,6 +1,7 @@
 """Storage as a trace allocates it, and views that know their access pattern."""
 
 from collections.abc import Sequence
+from itertools import count
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -85,6 +86,7 @@ class Encoded(NamedTuple):
 
 
 _forms: dict[object, int] = {}
+_numbers = count()
 _plain: "dict[tuple[MemType, tuple[int, int] | None], dict[tuple[Any, ...], Encoded]]" = {}
 
 
@@ -171,7 +173,7 @@ class Tile(View):
             access = encoded(self).access
             mem, place = allocation.mem, allocation.place
             admitted = admission(access, mem, place)
-            form = None if admitted is None else _forms.setdefault((mem, place, admitted), len(_forms))
+            form = None if admitted is None else _forms.setdefault((mem, place, admitted), next(_numbers))
             found = allocation.plain[key] = Encoded(access, (), form)
         self.encoded = found
         return found

@@ -1,7 +1,9 @@
-"""One BLAS thread while a program runs: faster for tiles, and the number of threads changes the bits of a product."""
+"""One BLAS thread while programs run: faster for tiles, and the number of threads changes the bits of a product."""
 
-from contextlib import AbstractContextManager
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
 from functools import cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,35 @@ def _controller() -> Any:
     return controller.select(user_api="blas")
 
 
-def one_blas_thread() -> AbstractContextManager[object]:
-    """Returns the context in which matrix products use one thread; the number from before holds again afterwards."""
-    return _controller().limit(limits=1)
+class _Limit:
+    """The limit of the process, in force while any of its threads runs a program."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.running = 0
+        self.held = ExitStack()
+
+    def enter(self) -> None:
+        with self.lock:
+            if self.running == 0:
+                self.held.enter_context(_controller().limit(limits=1))
+            self.running += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            self.running -= 1
+            if self.running == 0:
+                self.held.close()
+
+
+_limit = _Limit()
+
+
+@contextmanager
+def one_blas_thread() -> Generator[None]:
+    """Makes matrix products use one thread; the number from before holds again when the last program has ended."""
+    _limit.enter()
+    try:
+        yield
+    finally:
+        _limit.leave()

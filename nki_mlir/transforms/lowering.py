@@ -152,8 +152,8 @@ def move(
     )
 
 
-class Lowering(RewritePattern):
-    """The one pattern of a lowering: looks the row of an op up by its class.
+class Lowering:
+    """The rows of a lowering, by the class of op.
 
     `roots` are the classes whose whole contents the lowering takes to BIR. Attributes of the dialect they belong to are
     left behind, others go with their op.
@@ -167,7 +167,6 @@ class Lowering(RewritePattern):
             if row.source in self.rows:
                 raise TypeError(f"{row.source.name} has two rows")
             self.rows[row.source] = row
-        self.conversion = Conversion()
 
     def run(self, module: ModuleOp, target: str | None = None) -> None:
         """Lowers what the module holds; `target` becomes the generation of each module that the lowering makes.
@@ -179,9 +178,9 @@ class Lowering(RewritePattern):
         if arch is not None:
             for top in tops:
                 top.properties["arch"] = arch
-        self.conversion = Conversion()
-        PatternRewriteWalker(self, apply_recursively=False).rewrite_module(module)
-        for old, new in self.conversion.values.items():
+        pattern = _RowPattern(self)
+        PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(module)
+        for old, new in pattern.conversion.values.items():
             old.replace_all_uses_with(new)
             Rewriter.erase_op(cast(Operation, old.owner))
 
@@ -208,6 +207,16 @@ class Lowering(RewritePattern):
                 return True
             parent = parent.parent_op()
         return False
+
+
+
+class _RowPattern(RewritePattern):
+    """The one pattern of a run of a lowering: looks the row of an op up by its class."""
+
+    def __init__(self, lowering: Lowering) -> None:
+        self.rows = lowering.rows
+        self.prefix = lowering.prefix
+        self.conversion = Conversion()
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         row = self.rows.get(type(op))

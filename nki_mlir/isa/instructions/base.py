@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from nki_mlir.isa.dtypes import Dtype
@@ -96,6 +97,7 @@ class _Plan(NamedTuple):
         return True
 
 
+_numbers = count()
 _BITS: dict[tuple[Target | None, tuple[RoleRule, ...]], int] = {}
 """The bit of each group of rules of one operand, by the target and the rules without the roles they are given for."""
 
@@ -106,7 +108,8 @@ def _plan(roles: tuple[str, ...], rules: tuple[Rule, ...], target: Target | None
     for role in roles:
         group = tuple(rule for rule in applicable if isinstance(rule, RoleRule) and role in rule.roles)
         key = target, tuple(rule.with_(roles=()) for rule in group)
-        groups.append((role, _BITS.setdefault(key, 1 << len(_BITS)), group))
+        bit = _BITS.get(key) or _BITS.setdefault(key, 1 << next(_numbers))
+        groups.append((role, bit, group))
     return _Plan(target, tuple(groups), tuple(rule for rule in applicable if not isinstance(rule, RoleRule)))
 
 
