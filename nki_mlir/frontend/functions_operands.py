@@ -124,7 +124,7 @@ def pair(api: str, parameter: str, value: Any) -> tuple[Any, ...]:
     for member in given:
         if not isinstance(member, int | Sym):
             raise err_unexpected_type_of_operand(api, parameter, member if is_list else value, "a pair of integers")
-    return given
+    return tuple([member if isinstance(member, Sym) else int(member) for member in given])
 
 
 def scale_of(api: str, scale: Any) -> Operandish:

@@ -17,7 +17,7 @@ def integer(api: str, parameter: str, value: Any) -> int:
         NKITypeError: it is something else.
     """
     try:
-        return concretise(value)
+        return int(concretise(value))
     except NKITypeError:
         raise err_unexpected_type_of_operand(api, parameter, value, "an integer") from None
 
@@ -28,7 +28,7 @@ def index(api: str, parameter: str, value: Any) -> int | Sym:
     Raises:
         NKITypeError: it is something else.
     """
-    return value if isinstance(value, int | Sym) else integer(api, parameter, value)
+    return value if type(value) is int or isinstance(value, Sym) else integer(api, parameter, value)
 
 
 def bounds_of(api: str, bounds: Sequence[Any]) -> range:

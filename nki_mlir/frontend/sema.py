@@ -448,7 +448,7 @@ class Sema:
             "is_transpose": flag(is_transpose),
             "is_stationary_onezero": flag(is_stationary_onezero),
             "is_moving_onezero": flag(is_moving_onezero),
-            "accumulate": None if accumulate is None else concretise(accumulate),
+            "accumulate": None if accumulate is None else int(concretise(accumulate)),
             "tile_position": tile_position or None,
             "tile_size": tile_size or None,
             "perf_mode": None if perf_mode is MatmultPerfMode.NONE else perf_mode,

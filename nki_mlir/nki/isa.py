@@ -396,7 +396,8 @@ def iota(
 ) -> NkiInstruction:
     """dst[c, …] = offset + c * channel_multiplier + sum of index * step, in int32."""
     api = "iota"
-    _sema().iota(tile_of(api, "dst", dst), _pattern(api, pattern), offset, channel_multiplier, name=name)
+    first, step = integer(api, "offset", offset), integer(api, "channel_multiplier", channel_multiplier)
+    _sema().iota(tile_of(api, "dst", dst), _pattern(api, pattern), first, step, name=name)
     return HANDLE
 
 
@@ -415,8 +416,8 @@ def affine_select(
     _sema().affine_select(
         tile_of(api, "dst", dst),
         _pattern(api, pattern),
-        offset,
-        channel_multiplier,
+        integer(api, "offset", offset),
+        integer(api, "channel_multiplier", channel_multiplier),
         tile_of(api, "on_true_tile", on_true_tile),
         on_false_value,
         token(api, "cmp_op", cmp_op, AluOp),

@@ -72,7 +72,7 @@ CURRENT: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "offset": (
         lambda x: nisa.iota(tile(), [[1, 64]], offset="a"),  # pyright: ignore[reportArgumentType]
-        "iota: offset must be an integer, a flag or an enum, got 'a' [offset]",
+        "iota: offset must be an integer, got str [unexpected_type_of_operand]",
     ),
     "large offset": (
         lambda x: nisa.iota(tile(), [[1, 64]], offset=1 << 63),

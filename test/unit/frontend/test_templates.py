@@ -143,6 +143,41 @@ def test_blocks_and_guards() -> None:
     check(kernel, X)
 
 
+def test_views_made_apart_are_not_the_same() -> None:
+    view = View(Storage((64, 8), Dtype.F32, "sbuf", "x"))
+    seen = {view[0:4]: 1, view[0:4]: 2, view[0:4, 2]: 3, view[0:4, 2]: 4}
+    assert len(seen) == 4
+    assert len({(v.shape, v.layout, v.offsets) for v in seen}) == 2
+    inner = [view[0:4][1:3, k : k + 2] for k in (0, 1, 0)]
+    assert len({id(part) for part in inner}) == 3
+    assert [part.offsets for part in inner] == [(0, 1, 0), (0, 1, 1), (0, 1, 0)]
+
+
+def iota(offset: Any, multiplier: Any) -> Any:
+    @nki.jit
+    def kernel(a: Any) -> Any:
+        out = nl.ndarray((128, 8), nl.int32, buffer=nl.shared_hbm)
+        x = nl.ndarray((128, 8), nl.int32)
+        nisa.iota(x, [[1, 8]], offset=offset, channel_multiplier=multiplier)
+        nisa.dma_copy(out, x)
+        return out
+
+    return kernel.simulate((X,))
+
+
+def test_equal_numbers_of_other_types_are_what_they_are() -> None:
+    """What a process has seen decides on nothing that comes later."""
+    expected = 1 + np.arange(128)[:, None] + np.arange(8)
+    for one in (True, 1, np.int64(1), 1):
+        assert (iota(one, one) == expected).all()
+    for one in (1.0, np.float32(1)):
+        for wrong in ((one, 1), (1, one)):
+            with pytest.raises(NkiError, match=r"^iota: (offset|channel_multiplier) must be an integer, got float"):
+                iota(*wrong)
+    for zero in (0, False, 0):
+        assert (iota(zero, zero) == np.arange(8)).all()
+
+
 SLICE_ENDS = st.none() | st.integers(-9, 9) | st.sampled_from([True, 3.0, np.int64(3), "a"])
 KEYS = (
     st.integers(-9, 9)
