@@ -1,6 +1,7 @@
 """Storage as a trace allocates it, and views that know their access pattern."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import count
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -12,7 +13,13 @@ from nki_mlir.dialects.access import Access, AccessFields, Pair, merged, numbere
 from nki_mlir.dialects.affine import Expr
 from nki_mlir.dialects.attributes import MemFields, MemType
 from nki_mlir.dialects.operands import admission
-from nki_mlir.frontend.errors import NKITypeError, NKIValueError, err_ambiguous_tensor_truth_value, err_view_shape
+from nki_mlir.frontend.errors import (
+    KernelError,
+    NKITypeError,
+    NKIValueError,
+    err_ambiguous_tensor_truth_value,
+    err_view_shape,
+)
 from nki_mlir.frontend.locations import Frames
 from nki_mlir.frontend.subscripts import FREE, PARTITION
 from nki_mlir.frontend.symbolic import Sym, Var
@@ -90,12 +97,20 @@ _numbers = count()
 _plain: "dict[tuple[MemType, tuple[int, int] | None], dict[tuple[Any, ...], Encoded]]" = {}
 
 
+_parts: dict[Any, dict[tuple[Any, ...], Any]] = {}
+"""The parts of whole tensors of one class, shape, type and place, in whatever trace."""
+
+
 class Tile(View):
     """A view that computes its access pattern once."""
 
     __slots__ = ()
 
     __array_priority__ = 1000
+
+    def __init__(self, storage: Allocation) -> None:
+        super().__init__(storage)
+        self.parts = _parts.setdefault((type(self), storage.mem, storage.place, self.shape, self.layout), {})
 
     # What Python or numpy would ask of a tensor's values, which do not exist while tracing.
 
@@ -156,6 +171,10 @@ class Tile(View):
         if found is None:
             found = self.encoded = encoded(self)
         return found
+
+    def _keep(self) -> None:
+        with suppress(KernelError):  # which is for the instruction that takes the view
+            self.encode_plain()
 
     def encode_plain(self) -> Encoded | None:
         """Returns the access pattern of a view without symbols, which nearly all are; None of any other.

@@ -154,7 +154,8 @@ class View:
     grid     what a subscript by index grids left behind, else None
     limits   for each dimension the limit a mask sets or None; None without a mask
     encoded  a place where a class may keep what it computes of the view once
-    parts    the views of its subscripts by slices and integers, which come again and again, by sizes and offsets
+    parts    what its subscripts by slices and integers give, which come again and again: views without a storage, as
+             views that differ in nothing but the storage may share them
 
     Views made from a view have its class, so that an API's tensor class can derive from this one. None is changed once
     a kernel has it.
@@ -196,10 +197,13 @@ class View:
         made.parts = None
         return made
 
-    def _again(self) -> Self:
-        """Another view of the same elements: kernels may tell views apart that they made apart."""
+    def _keep(self) -> None:
+        """Computes what a class keeps of a view that may come again."""
+
+    def _again(self, storage: Any) -> Self:
+        """Another view of the same elements of a storage: kernels may tell views apart that they made apart."""
         made = object.__new__(type(self))
-        made.storage = self.storage
+        made.storage = storage
         made.element = self.element
         made.shape = self.shape
         made.layout = self.layout
@@ -358,14 +362,16 @@ class View:
             if parts is not None:
                 known = parts.get(tuple(named))
                 if known is not None:
-                    return known._again()
+                    return known._again(self.storage)
             elif self.grid is None:
                 parts = self.parts = {}
             made = self._part(keys)
             if made is None:
                 made = self._subscript(key)
             if parts is not None:
-                parts[tuple(named)] = made
+                made._keep()
+                made.parts = {}
+                parts[tuple(named)] = made._again(None)
             return made
         return self._subscript(key)
 

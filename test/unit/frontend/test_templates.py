@@ -153,6 +153,36 @@ def test_views_made_apart_are_not_the_same() -> None:
     assert [part.offsets for part in inner] == [(0, 1, 0), (0, 1, 1), (0, 1, 0)]
 
 
+def test_parts_of_tensors_of_both_generations() -> None:
+    """Tensors of one shape and type share what is known of their parts, and nothing else."""
+    made: list[Any] = []
+
+    @nki.jit
+    def current(a: Any) -> Any:
+        out = nl.ndarray((128, 512), nl.float32, buffer=nl.shared_hbm)
+        x, y = nl.ndarray((128, 512), nl.float32), nl.ndarray((128, 512), nl.float32)
+        nisa.dma_copy(x[0:128, 0:512], a[0:128, 0:512])
+        nisa.tensor_scalar(y[0:128, 0:512], x[0:128, 0:512], "multiply", 2.0)
+        nisa.dma_copy(out[0:128, 0:512], y[0:128, 0:512])
+        made.extend((x[0:128, 0:512], y[0:128, 0:512][0:64], x[0:128, 0:512][0:64]))
+        return out
+
+    @nki_legacy.jit
+    def legacy(a: Any) -> Any:
+        out = legacy_nl.ndarray((128, 512), dtype=a.dtype, buffer=legacy_nl.shared_hbm)
+        x = legacy_nl.load(a[0:128, 0:512])
+        legacy_nl.store(out[0:128, 0:512], x[0:128, 0:512] + x[0:128, 0:512])
+        made.extend((x[0:128, 0:512], x[0:128, 0:512][0:64]))
+        return out
+
+    for kernel in (current, legacy, current, legacy):
+        assert (kernel.simulate((X,)) == 2 * X).all()
+        classes = {type(view) for view in made}
+        assert len(classes) == 1
+        assert len({id(view) for view in made}) == len(made)
+        made.clear()
+
+
 def iota(offset: Any, multiplier: Any) -> Any:
     @nki.jit
     def kernel(a: Any) -> Any:
