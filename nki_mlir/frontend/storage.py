@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from xdsl.utils.exceptions import VerifyException
 
 from nki_mlir.dialects import affine
-from nki_mlir.dialects.access import Access, AccessFields, Pair, merged, numbered
+from nki_mlir.dialects.access import MAXIMUM_PAIRS, Access, AccessFields, Pair, merged, numbered
 from nki_mlir.dialects.affine import Expr
 from nki_mlir.dialects.attributes import MemFields, MemType
 from nki_mlir.dialects.operands import admission
@@ -30,7 +30,7 @@ from nki_mlir.isa.enums import MemorySpace, TensorKind
 if TYPE_CHECKING:
     from nki_mlir.frontend.records import Loop
 
-MAXIMUM_PAIRS = 4
+ON_CHIP_PAIRS = 4
 """Free pairs that fit in an instruction beside its partition pair (rule BIR049)."""
 
 
@@ -173,7 +173,7 @@ class Tile(View):
         return found
 
     def _keep(self) -> None:
-        with suppress(KernelError):  # which is for the instruction that takes the view
+        with suppress(KernelError, VerifyException):  # which is for the instruction that takes the view
             self.encode_plain()
 
     def encode_plain(self) -> Encoded | None:
@@ -226,7 +226,7 @@ def encoded(view: View) -> Encoded:
 
 
 def _few(pairs: tuple[Pair, ...], on_chip: bool) -> tuple[Pair, ...]:
-    return merged(pairs) if on_chip and len(pairs) > MAXIMUM_PAIRS else pairs
+    return merged(pairs) if len(pairs) > (ON_CHIP_PAIRS if on_chip else MAXIMUM_PAIRS) else pairs
 
 
 Pairs = tuple[tuple[int, "int | tuple[int, tuple[Sym, ...]]"], ...]

@@ -162,3 +162,17 @@ def test_tensor_copy_accepts_the_type_of_earlier_releases():
         return out
 
     assert (both(kernel, X) == X).all()
+
+
+def test_views_of_more_dimensions_than_an_access_has_pairs():
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray((4, 8), nl.float32, buffer=nl.shared_hbm)
+        many = x.reshape((4, *[1] * 40, 8))
+        nisa.dma_copy(out[0:2], many[2:4])
+        nisa.dma_copy(out[2:4], many[0:2, 0])
+        return out
+
+    x = np.arange(32, dtype=np.float32).reshape(4, 8)
+    for frontend in ("beta2", "beta3"):
+        assert (kernel.simulate((x,), frontend=frontend) == x[[2, 3, 0, 1]]).all()
