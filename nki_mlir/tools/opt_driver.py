@@ -276,11 +276,11 @@ class NkiOpt(xDSLOptMain):
             raise
         except Exception as error:
             errors = self.console.errors_of(self._pass_error(error))
-            self.instrumentation.failed(module)
             try:
                 self._write_reproducer(errors)
-            except NkiError as unwritten:
-                errors.append(unwritten)
+                self.instrumentation.failed(module)
+            except Exception as another:  # which must not take the place of what went wrong first
+                errors += self.console.errors_of(another)
             return "", errors
 
     def _output(self, module: ModuleOp) -> str:

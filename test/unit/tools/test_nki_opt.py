@@ -207,6 +207,20 @@ def test_ir_after_a_pass_that_failed(act_pass, flag):
     assert opt("-p", "cse", "--mlir-print-ir-after-failure").err == ""
 
 
+def test_ir_that_cannot_be_printed_hides_no_error(act_pass, monkeypatch: pytest.MonkeyPatch):
+    def unprintable(*_: object, **__: object) -> str:
+        raise ValueError("broken")
+
+    act_pass(raising(NkiError("no room")))
+    monkeypatch.setattr("nki_mlir.tools.opt_instrument.print_module", unprintable)
+    assert opt("-p", "act{size=1}", "--mlir-print-ir-after-failure") == Result(
+        1,
+        "",
+        "error: no room\nnote: in the pass 'act'\n"
+        "error: internal error: ValueError: broken (--debug shows the traceback)\n",
+    )
+
+
 def repair(module: ModuleOp) -> None:
     add = first_add(module)
     if add.operands:
