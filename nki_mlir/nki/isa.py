@@ -16,6 +16,7 @@ from nki_mlir.frontend.errors import (
     NKISyntaxError,
     NKITypeError,
     err_unexpected_type_of_operand,
+    err_unsupported_memory,
 )
 from nki_mlir.frontend.functions_operands import (
     operand_of,
@@ -446,9 +447,7 @@ def dma_copy(
     target, source = tile_of(api, "dst", dst), tile_of(api, "src", src)
     for operand, tile in (("dst", target), ("src", source)):
         if tile.buffer is enums.MemorySpace.PSUM:
-            raise NkiValidationError(
-                f"{api}: {operand} is in psum, which a DMA of this API cannot reach", rule="X-DMAMEM"
-            )
+            raise err_unsupported_memory(api, operand, tile.buffer, ("sbuf", "hbm"))
     mode, trigger = optional(api, "dge_mode", dge_mode, DgeType), optional(api, "engine", engine, enums.Engine)
     if trigger is not None and (mode is not DgeType.HWDGE or trigger not in (enums.Engine.SP, enums.Engine.ACT)):
         raise NkiValidationError(

@@ -82,6 +82,10 @@ CURRENT: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda x: nisa.tensor_copy(tile(), tile(), name=5),  # pyright: ignore[reportArgumentType]
         "tensor_copy: its name must be a string, got 5 [name]",
     ),
+    "transfer of psum": (
+        lambda x: nisa.dma_copy(x, nl.ndarray(x.shape, x.dtype, buffer=nl.psum)),
+        "dma_copy: src is in psum, expected to be in sbuf, hbm [unsupported_memory]",
+    ),
     "axis twice": (
         lambda x: nisa.tensor_reduce(tile(), nl.add, tile(), axis=[1, -1]),
         "tensor_reduce: axis is [1, -1], which names an axis twice [axis]",
