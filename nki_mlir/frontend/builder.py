@@ -76,7 +76,6 @@ _ENUMS: dict[type, Callable[[Any], Attribute]] = {
     OobMode: OobModeAttr,
     MatmultPerfMode: PerfModeAttr,
 }
-_names: dict[str, StringAttr] = {}
 _integers: dict[int, Attribute] = {}
 _locations: dict[int, tuple[Frames, LocationAttr]] = {}
 """Locations by the id of the interned frames: the hash of a code object runs over all its constants."""

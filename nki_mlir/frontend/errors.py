@@ -4,6 +4,8 @@ Names, conditions and exception types are those of the published catalogues, and
 rest of each sentence is ours. Every class derives from `KernelError`, which holds the user's frames until somebody
 prints them. The name of the builder, without `err_`, is the rule that the message ends with.
 
+The rules of the hardware that an instruction breaks are in `catalogue.py`.
+
 Sources: Penguin reference, §6.3 and §9.1; NKI ISA reference, §7.1.
 """
 
@@ -177,6 +179,10 @@ def err_expected_constant_value(api: str, name: str) -> NKISyntaxError:
     )
 
 
+def err_atomic_rmw_add_only(op: object) -> NKISyntaxError:
+    return NKISyntaxError(f"atomic_rmw supports add only, got {op}", rule="atomic_rmw_add_only")
+
+
 # Creating tensors
 
 
@@ -191,20 +197,6 @@ def err_hbm_tensor_with_init_value_not_supported(api: str) -> NKISyntaxError:
     return NKISyntaxError(
         f"{api}: a tensor in HBM cannot be created with a value", rule="hbm_tensor_with_init_value_not_supported"
     )
-
-
-# What an instruction supports
-
-
-def err_multi_cores_spmd_not_supported(grid: Sequence[int], target: object) -> NKIRuntimeError:
-    return NKIRuntimeError(
-        f"the launch grid is {list(grid)}; on {target} a kernel runs on one core",
-        rule="multi_cores_spmd_not_supported",
-    )
-
-
-def err_atomic_rmw_add_only(op: object) -> NKISyntaxError:
-    return NKISyntaxError(f"atomic_rmw supports add only, got {op}", rule="atomic_rmw_add_only")
 
 
 # Indices
@@ -320,6 +312,13 @@ def err_nki_api_outside_of_nki_kernel(api: str = "this function") -> NKIRuntimeE
 def err_nested_kernel_with_spmd_grid(name: str) -> NKISyntaxError:
     return NKISyntaxError(
         f"kernel {name} cannot be launched with a grid from inside of a kernel", rule="nested_kernel_with_spmd_grid"
+    )
+
+
+def err_multi_cores_spmd_not_supported(grid: Sequence[int], target: object) -> NKIRuntimeError:
+    return NKIRuntimeError(
+        f"the launch grid is {list(grid)}; on {target} a kernel runs on one core",
+        rule="multi_cores_spmd_not_supported",
     )
 
 

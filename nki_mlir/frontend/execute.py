@@ -13,6 +13,9 @@ from nki_mlir.frontend.lowering import lowered
 from nki_mlir.frontend.storage import Allocation, Tile
 from nki_mlir.simulator import simulate
 
+_BITS = {1: "uint8", 2: "int16", 4: "int32"}
+"""The integers of a size in bytes that torch and numpy both have."""
+
 
 def execute(
     kernel: Kernel, trace: Trace, args: Sequence[Any], kwargs: Mapping[str, Any], *, frontend: str, poison: bool
@@ -78,16 +81,10 @@ def as_numpy(array: Any, allocation: Allocation) -> Any:
 
 def _from_torch(tensor: Any, allocation: Allocation) -> Any:
     """Returns the bits of a torch tensor as a numpy array: numpy has no bf16 that torch would convert to."""
-    bits = tensor.detach().cpu().contiguous().view(_torch_bits(allocation.mem.dtype.size))
-    return bits.numpy().view(allocation.mem.dtype.numpy)
-
-
-def _torch_bits(size: int) -> Any:
-    """Returns torch's integer type of a size in bytes, which numpy has too."""
     import torch  # pyright: ignore[reportMissingImports]
 
-    torch_module: Any = torch
-    return {1: torch_module.uint8, 2: torch_module.int16, 4: torch_module.int32}[size]
+    bits = tensor.detach().cpu().contiguous().view(getattr(torch, _BITS[allocation.mem.dtype.size]))
+    return bits.numpy().view(allocation.mem.dtype.numpy)
 
 
 def write_back(array: Any, value: Any) -> None:
@@ -96,7 +93,7 @@ def write_back(array: Any, value: Any) -> None:
         import torch  # pyright: ignore[reportMissingImports]
 
         torch_module: Any = torch
-        bits = np.ascontiguousarray(value).view({1: np.uint8, 2: np.int16, 4: np.int32}[value.itemsize])
+        bits = np.ascontiguousarray(value).view(_BITS[value.itemsize])
         array.detach().copy_(torch_module.from_numpy(bits).view(array.dtype))
     elif isinstance(array, np.ndarray):
         array[...] = value

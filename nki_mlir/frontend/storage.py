@@ -95,8 +95,7 @@ class Encoded(NamedTuple):
 _forms: dict[object, int] = {}
 _numbers = count()
 _plain: "dict[tuple[MemType, tuple[int, int] | None], dict[tuple[Any, ...], Encoded]]" = {}
-
-
+"""The patterns of views without index values, by the type and place of the storage."""
 _parts: dict[Any, dict[tuple[Any, ...], Any]] = {}
 """The parts of whole tensors of one class, shape, type and place, in whatever trace."""
 

@@ -185,14 +185,10 @@ class View:
         self.parts = None
 
     def _view(self, shape: Shape, layout: Layout, offsets: Offsets) -> Self:
-        made = object.__new__(type(self))
-        made.storage = self.storage
-        made.element = self.element
+        made = self._again(self.storage)
         made.shape = shape
         made.layout = layout
         made.offsets = offsets
-        made.grid = None
-        made.limits = None
         made.encoded = None
         made.parts = None
         return made
