@@ -26,13 +26,14 @@ def compile(
     emit      penguin (beta3), klr (beta2) or bir; by default what the front end builds
 
     Raises:
-        NkiError: the kernel is not one that NKI or the hardware allows; or frontend and emit do not go together.
+        NkiError: the kernel is no function, or not one that NKI or the hardware allows; or frontend and emit do not go
+            together.
     """
     from nki_mlir.frontend.compiling import compile_kernel
-    from nki_mlir.frontend.kernel import Kernel
+    from nki_mlir.frontend.kernel import Kernel, checked_function
 
     if not isinstance(kernel, Kernel):
         from nki_mlir.nki import jit
 
-        kernel = jit(kernel)
+        kernel = jit(checked_function("nki_mlir.compile", kernel))
     return compile_kernel(kernel, args, kwargs, frontend=frontend, target=target, emit=emit)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import nki_mlir
 import nki_mlir.nki as nki
 import nki_mlir.nki_legacy as legacy
 from nki_mlir.diagnostics import Location, NkiError
@@ -231,6 +232,7 @@ def test_grids_of_the_current_api_are_one_or_two_cores() -> None:
 FUNCTIONS: list[tuple[Callable[[Any], Any], str]] = [
     (nki.jit, "nki.jit"),
     (nki.simulate, "nki.simulate"),
+    (nki_mlir.compile, "nki_mlir.compile"),
     (legacy.jit, "nki.jit"),
     (legacy.simulate_kernel, "nki.simulate_kernel"),
     (legacy.baremetal, "nki.baremetal"),
@@ -245,8 +247,8 @@ def test_what_is_no_function(make: Callable[[Any], Any], api: str, value: Any, k
     check(caught.value, f"{api}: the kernel must be a function, got {kind}" + KIND)
 
 
-@pytest.mark.parametrize("make, api", [(nki.simulate, "nki.simulate"), (legacy.simulate_kernel, "nki.simulate_kernel")])
-def test_no_kernel_to_simulate(make: Callable[[Any], Any], api: str) -> None:
+@pytest.mark.parametrize("make, api", [row for row in FUNCTIONS if row[1] not in ("nki.jit", "nki.baremetal")])
+def test_no_kernel(make: Callable[[Any], Any], api: str) -> None:
     with pytest.raises(NkiError) as caught:
         make(None)
     check(caught.value, f"{api}: the kernel must be a function, got NoneType" + KIND)
