@@ -18,7 +18,7 @@ import re
 import stat
 import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from typing import IO, Any, NoReturn, TextIO, cast
 
@@ -27,6 +27,8 @@ from nki_mlir.diagnostics import ByteLocation, Location, NkiError, internal_erro
 
 STDIN_NAME = "<stdin>"
 MOST_ERRORS_SHOWN = 100
+_STANDARD_OUTPUT = (None, "-", "/dev/stdout")
+"""Under its device's name too, standard output goes on where it is; the device would be written from its beginning."""
 _COUNT = re.compile(r"[0-9]{1,18}")
 
 
@@ -83,20 +85,37 @@ class Console:
 
     def read_text(self, path: str) -> str:
         """Returns the text of a file, of standard input for `-`; NkiError if it cannot be read or is not UTF-8."""
+        return self.text_of(self.read_bytes(path), path)
+
+    def text_of(self, data: bytes, path: str, expected: str = "UTF-8 text") -> str:
+        """Returns the text of what was read from a file, without a mark of its byte order; NkiError for other bytes."""
+        return self._decoded(data, path, "utf-8", expected)
+
+    def read_python(self, path: str) -> str:
+        """Returns the text of a Python file, as `read_text` does, in the encoding that Python finds for it (PEP 263)."""
+        from tokenize import detect_encoding
+
         data = self.read_bytes(path)
+        try:
+            encoding = detect_encoding(io.BytesIO(data).readline)[0].removesuffix("-sig")
+            return self._decoded(data, path, encoding, f"{encoding.upper()} text")
+        except (SyntaxError, LookupError) as error:
+            raise NkiError(str(error), Location(display_name(path))) from error
+
+    def _decoded(self, data: bytes, path: str, encoding: str, expected: str) -> str:
         name = display_name(path)
         try:
-            text = data.decode("utf-8")
+            text = data.decode(encoding).removeprefix("\ufeff")
         except UnicodeDecodeError as error:
-            message = f"expected UTF-8 text, got byte 0x{data[error.start]:02x}"
+            message = f"expected {expected}, got byte 0x{data[error.start]:02x}"
             raise NkiError(message, ByteLocation(name, error.start)) from error
         self.lines[name] = text.split("\n")
         return text
 
     def write(self, path: str | None, content: str | bytes) -> None:
-        """Writes a whole file, or standard output for None and `-`; NkiError if that is not possible."""
+        """Writes a whole file, or standard output for None, `-` and its device; NkiError if that is not possible."""
         data = content.encode() if isinstance(content, str) else content
-        if path is not None and path != "-":
+        if path not in _STANDARD_OUTPUT:
             with replacing(path) as file:
                 file.write(data)
             return
@@ -113,7 +132,8 @@ class Console:
         if isinstance(location, Location):
             lines = self.lines.get(location.file, ())
             if 0 < location.line <= len(lines):
-                return lines[location.line - 1]
+                line = lines[location.line - 1].removesuffix("\r")
+                return "".join(c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in line)
             linecache.checkcache(location.file)
         return None
 
@@ -171,6 +191,11 @@ def display_name(path: str) -> str:
     return STDIN_NAME if path == "-" else path
 
 
+def visible(text: str) -> str:
+    """Returns a text with the numbers of those characters in it that would not show, such as U+0000."""
+    return "".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in text)
+
+
 def closest(word: str, names: Iterable[str]) -> str:
     """Returns `; did you mean 'name'?` for the most similar of the names, the empty string if none is similar."""
     import difflib
@@ -183,24 +208,28 @@ def closest(word: str, names: Iterable[str]) -> str:
 def replacing(path: str) -> Generator[IO[bytes]]:
     """A binary file that takes the place of `path` when the block ends well, and leaves no trace when it does not.
 
-    Devices and pipes are written directly. Raises NkiError if the file cannot be written.
+    Devices, pipes, and files whose folder may not be changed are not replaced but written, when the block has ended.
+    Raises NkiError if the file cannot be written.
     """
     if not path:
         raise NkiError("cannot write '': the name of the file is empty")
-    target = os.path.realpath(path)
-    temporary = None
+    target, temporary = os.path.realpath(path), None
     try:
-        try:
-            mode = os.stat(target).st_mode
-        except FileNotFoundError:
-            mode = None
-        if mode is not None and not stat.S_ISREG(mode):
-            with open(target, "wb") as file:
-                yield file
+        mode = os.stat(path).st_mode if os.path.exists(path) else None
+        handle = None
+        if mode is None:
+            handle, temporary = _file_beside(target)
+        elif stat.S_ISREG(mode):
+            with open(path, "ab"):  # a file that may not be written is not replaced either
+                pass
+            with suppress(PermissionError):
+                handle, temporary = _file_beside(target)
+        if handle is None or temporary is None:
+            content = io.BytesIO()
+            yield content
+            with open(path, "wb") as file:
+                file.write(content.getbuffer())
             return
-        import tempfile
-
-        handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=os.path.dirname(target))
         with open(handle, "wb") as file:
             yield file
         os.chmod(temporary, stat.S_IMODE(mode) if mode is not None else 0o666 & ~_umask())
@@ -211,6 +240,13 @@ def replacing(path: str) -> Generator[IO[bytes]]:
     finally:
         if temporary is not None:
             os.unlink(temporary)
+
+
+def _file_beside(target: str) -> tuple[int, str]:
+    """Returns handle and name of a new file in the folder of another."""
+    import tempfile
+
+    return tempfile.mkstemp(prefix=".", suffix=".tmp", dir=os.path.dirname(target))
 
 
 def _umask() -> int:

@@ -4,6 +4,7 @@ This module, and nothing else in the tools, relies on private methods of xDSL's 
 """
 
 import re
+import sys
 from bisect import bisect_right
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -15,10 +16,13 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     ComplexType,
     FileLineColLoc,
+    FusedLoc,
     IndexType,
     IntAttr,
     IntegerType,
+    LocationAttr,
     ModuleOp,
+    NoneAttr,
     RankedStructure,
     StringAttr,
     UnknownLoc,
@@ -34,13 +38,18 @@ from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind, StringLiteral
 from nki_mlir.diagnostics import Location, NkiError, internal_error, one_line
 from nki_mlir.dialects.blocks import insert
 from nki_mlir.dialects.locations import file_location, integer
-from nki_mlir.tools.common import closest
+from nki_mlir.tools.common import closest, visible
 
 MOST_DENSE_ELEMENTS = 1 << 26
 """No dense literal may have more elements: xDSL expands `dense<0>`, so that a short text could take all memory."""
 
 MOST_BITS = (1 << 24) - 1
 """No integer type is wider, in MLIR too: xDSL makes numbers of as many bits."""
+
+MOST_NESTED = 128
+"""No more ops may stand inside one another, in whatever form, and be printed within Python's usual limit of recursion."""
+_CALLS_A_LEVEL = 16
+"""Calls of Python that are open for one op around another while the generic form is read, with some to spare."""
 _INTEGER_TYPE = re.compile(r"[su]?i([0-9]+)")
 _IN_ORDER = ("bir.", "klr.", "penguin.")
 """Ops whose operands are defined above them: their custom form cannot name others."""
@@ -256,7 +265,7 @@ class LocParser(Parser):
         """Parses an op without results whose name stands from `start` to `end`; what xDSL does around an op would cost
         as much again. Returns it with where its text ends, None if the tokens go on from there, as behind the `last`.
         """
-        self._open_ops.append(start)
+        self._open(start)
         self._raw_op = start
         op, at = parse(self, end, self.location_at(start))
         self._raw_op = None
@@ -270,8 +279,14 @@ class LocParser(Parser):
 
     def _parse_op_result_list(self) -> list[tuple[Span, int]]:
         results = super()._parse_op_result_list()
-        self._open_ops.append(self._current_token.span.start)
+        self._open(self._current_token.span.start)
         return results
+
+    def _open(self, start: int) -> None:
+        """Notes that an op is being parsed whose name stands at `start`."""
+        self._open_ops.append(start)
+        if len(self._open_ops) > MOST_NESTED:
+            raise NkiError("the input is nested too deeply", self.place_at(start))
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
         op = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
@@ -293,33 +308,26 @@ class LocParser(Parser):
             return f"unknown dialect '{prefix}' of operation '{name}'{near}"
         return f"unknown operation '{name}'{closest(name, (op.name for op in dialect.operations))}"
 
-    # Blocks: xDSL would keep their labels as names, which those labels of MLIR that are numbers cannot be.
-
-    def _at_number(self) -> bool:
-        """Whether a label that is a number is next; if so its block is known then, without a name."""
-        label = self._current_token
-        if label.kind != MLIRTokenKind.CARET_IDENT or Block.is_valid_name(label.text[1:]):
-            return False
-        self._get_block_from_name(label.span)
-        return True
+    # Blocks: xDSL would keep their labels as names, which those labels of MLIR that are numbers cannot be. And of a block
+    # that is used before it stands there it does not note where that is, so that a second one breaks it.
 
     def parse_optional_successor(self) -> Block | None:
         """Reads the label of a block, if one is next."""
-        self._at_number()
+        label = self._current_token
+        if label.kind == MLIRTokenKind.CARET_IDENT:
+            self._get_block_from_name(label.span)
         return super().parse_optional_successor()
 
     def _parse_block(self) -> Block:
-        label = self._current_token
-        if not self._at_number():
-            return super()._parse_block()
+        label = self._parse_token(MLIRTokenKind.CARET_IDENT, " in block definition").span
         name = label.text[1:]
+        self._get_block_from_name(label)
         block, defined = self.blocks[name]
         if defined is not None:
             message, note = f"re-declaration of block '{name}'", "originally declared here:"
-            raise MultipleSpansParseError(label.span, message, note, [(defined, None)])
-        self._consume_token()
+            raise MultipleSpansParseError(label, message, note, [(defined, None)])
         del self.forward_block_references[name]
-        self.blocks[name] = block, label.span
+        self.blocks[name] = block, label
         self._parse_optional_block_arg_list(block)
         self.parse_punctuation(":")
         self._parse_block_body(block)
@@ -392,6 +400,22 @@ class LocParser(Parser):
             self.raise_error(f"a dense literal has at most {MOST_DENSE_ELEMENTS} elements", start, self.pos)
         return literal_type
 
+    def _parse_location(self) -> LocationAttr:
+        """Parses a location; of a range, for which xDSL has no attribute, its start is kept."""
+        if self.parse_optional_keyword("fused"):
+            metadata: Attribute = NoneAttr()
+            if self.parse_optional_punctuation("<") is not None:
+                metadata = self.parse_attribute()
+                self.parse_punctuation(">")
+            parts = self.parse_comma_separated_list(self.Delimiter.SQUARE, self._parse_location)
+            return FusedLoc(tuple(parts), metadata)
+        location = super()._parse_location()
+        if isinstance(location, FileLineColLoc) and self.parse_optional_keyword("to"):
+            self.parse_optional_integer(False, False)
+            self.parse_punctuation(":")
+            self.parse_integer(False, False)
+        return location
+
     def _unknown_attribute(self, name: str, is_type: bool) -> str:
         kind, sigil = ("type", "!") if is_type else ("attribute", "#")
         prefix, _, _ = name.partition(".")
@@ -442,13 +466,13 @@ class LocParser(Parser):
 
 def _worded(error: ParseError, text: str) -> str:
     """Returns the message of an error, with what was found where it tells only what was expected."""
-    message = _UNCLEAR.get(error.msg) or one_line(error.msg)
+    message = _UNCLEAR.get(error.msg) or visible(one_line(error.msg))
     if _COMPLETE.search(message):
         return message
     start = error.span.start
     found = _FOUND.match(text, start)
     end = "the end of the line" if text[start:].strip() else "the end of the input"
-    return f"{message.rstrip('!.')}, got " + (f"'{found[0][:_LONGEST_FOUND]}'" if found else end)
+    return f"{message.rstrip('!.')}, got " + (f"'{visible(found[0][:_LONGEST_FOUND])}'" if found else end)
 
 
 def parse_mlir(
@@ -460,5 +484,10 @@ def parse_mlir(
     except ParseError as error:  # the first token is none
         line, column = error.span.get_location()[1:]
         raise NkiError(_worded(error, text), Location(name, line + first_line - 1, column)) from error
-    with parser.located_errors():
-        return parser.parse_module(allow_implicit_module)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit + MOST_NESTED * _CALLS_A_LEVEL)
+    try:
+        with parser.located_errors():
+            return parser.parse_module(allow_implicit_module)
+    finally:
+        sys.setrecursionlimit(limit)

@@ -116,7 +116,6 @@ def _lowered(console: Console, path: str, target: Any) -> Any:
 
 
 def _read(console: Console, context: Any, path: str) -> Any:
-    from nki_mlir.diagnostics import ByteLocation, NkiError
     from nki_mlir.tools.common import display_name
     from nki_mlir.tools.mlir_parser import parse_mlir
 
@@ -127,12 +126,7 @@ def _read(console: Console, context: Any, path: str) -> Any:
         from nki_mlir.interchange.klr_dialect import klr_to_module
 
         return klr_to_module(read_klr(data, name))
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        message = f"expected MLIR text or a KLR file, got byte 0x{data[error.start]:02x}"
-        raise NkiError(message, ByteLocation(name, error.start)) from error
-    console.lines[name] = text.split("\n")
+    text = console.text_of(data, path, "MLIR text or a KLR file")
     return parse_mlir(context, text, name)
 
 

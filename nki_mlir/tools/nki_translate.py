@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from nki_mlir.diagnostics import ByteLocation, NkiError
+from nki_mlir.diagnostics import NkiError
 from nki_mlir.tools.common import ArgumentParser, Console, display_name, input_is_read, run_console_script, run_tool
 
 if TYPE_CHECKING:
@@ -111,14 +111,7 @@ def _parse(console: Console, path: str, data: bytes) -> "ModuleOp":
     context.register_dialect("builtin", XDSL_UNIVERSE.all_dialects["builtin"])
     for name, factory in get_all_dialects().items():
         context.register_dialect(name, factory)
-    name = display_name(path)
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        message = f"expected MLIR text or a KLR file, got byte 0x{data[error.start]:02x}"
-        raise NkiError(message, ByteLocation(name, error.start)) from error
-    console.lines[name] = text.split("\n")
-    module = parse_mlir(context, text, name)
+    module = parse_mlir(context, console.text_of(data, path, "MLIR text or a KLR file"), display_name(path))
     input_is_read()
     return module
 

@@ -4,13 +4,15 @@ import io
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from nki_mlir.diagnostics import ByteLocation, Location, NkiError, one_line
-from nki_mlir.tools.common import ArgumentParser, Console, closest, replacing, run_tool
+from nki_mlir.tools.common import ArgumentParser, Console, closest, replacing, run_tool, visible
 
 
 def run(body, *argv: str, stdin: str = "") -> tuple[int, str, str]:
@@ -96,6 +98,53 @@ def test_reading(tmp_path: Path):
     assert console.source_line(Location(str(file), 9, 1)) is None
 
 
+def test_what_does_not_show(tmp_path: Path):
+    """A mark of the byte order is none of the text; other characters of that kind are seen in the line of an error."""
+    console = Console(io.StringIO(), io.StringIO(), io.StringIO())
+    file = tmp_path / "a.txt"
+    file.write_bytes("\ufeffa\tb\0\x1b[1m\r\n".encode())
+    assert console.read_text(str(file)) == "a\tb\0\x1b[1m\r\n"
+    assert console.source_line(Location(str(file), 1, 1)) == "a\tb\ufffd\ufffd[1m"
+    assert visible("a\0\u00a0\U000e0001é ") == "aU+0000U+00A0U+E0001é "
+
+
+@pytest.mark.parametrize(
+    "data, text",
+    [
+        ("é = 1\n".encode(), "é = 1\n"),
+        ("\ufeffé = 1\n".encode(), "é = 1\n"),
+        ("# -*- coding: latin-1 -*-\né = 1\n".encode("latin-1"), "# -*- coding: latin-1 -*-\né = 1\n"),
+        ("\n# vim: fileencoding=cp1252\n€\n".encode("cp1252"), "\n# vim: fileencoding=cp1252\n€\n"),
+    ],
+)
+def test_python_files_say_their_encoding(tmp_path: Path, data: bytes, text: str):
+    console = Console(io.StringIO(), io.StringIO(), io.StringIO())
+    file = tmp_path / "a.py"
+    file.write_bytes(data)
+    assert console.read_python(str(file)) == text
+    line = text.count("\n")
+    assert console.source_line(Location(str(file), line)) == text.split("\n")[line - 1]
+
+
+@pytest.mark.parametrize(
+    "data, place, message",
+    [
+        (b"# coding: nothing\n", Location("a.py"), "unknown encoding: nothing"),
+        (b"# coding: hex\n", Location("a.py"), "'hex' is not a text encoding; use codecs.decode() to handle arbitrary"),
+        (b"\xef\xbb\xbf# coding: latin-1\n", Location("a.py"), "encoding problem: utf-8"),
+        (b"\n\n'\xff'\n", ByteLocation("a.py", 3), "expected UTF-8 text, got byte 0xff"),
+        (b"# coding: ascii\n\n'\xff'\n", ByteLocation("a.py", 18), "expected ASCII text, got byte 0xff"),
+    ],
+)
+def test_python_files_in_no_encoding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data, place, message):
+    monkeypatch.chdir(tmp_path)
+    Path("a.py").write_bytes(data)
+    with pytest.raises(NkiError) as caught:
+        Console(io.StringIO(), io.StringIO(), io.StringIO()).read_python("a.py")
+    assert str(caught.value).startswith(message)
+    assert caught.value.location == place
+
+
 def test_replacing_leaves_no_trace_of_a_failure(tmp_path: Path):
     file = tmp_path / "out.bin"
     with replacing(str(file)) as stream:
@@ -105,6 +154,85 @@ def test_replacing_leaves_no_trace_of_a_failure(tmp_path: Path):
         raise KeyError
     assert file.read_bytes() == b"first"
     assert [path.name for path in tmp_path.iterdir()] == ["out.bin"]
+
+
+def write(path: Path, content: bytes) -> None:
+    with replacing(str(path)) as stream:
+        stream.write(content)
+
+
+@contextmanager
+def nobody() -> Generator[None]:
+    """Takes from root what other users may not do."""
+    if os.geteuid():
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def folder() -> Generator[Path]:
+    """A folder that nobody else owns and all may enter, as pytest's own is not."""
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o777)
+        yield Path(name)
+        os.chmod(name, 0o777)
+
+
+def test_a_file_that_may_not_be_written_stays(folder: Path):
+    file = folder / "out.bin"
+    file.write_bytes(b"first")
+    file.chmod(0o444)
+    with nobody(), pytest.raises(NkiError) as caught:
+        write(file, b"second")
+    assert str(caught.value) == f"cannot write '{file}': Permission denied"
+    assert file.read_bytes() == b"first"
+    assert os.listdir(folder) == ["out.bin"]
+
+
+def test_a_folder_that_may_not_be_changed(folder: Path):
+    file = folder / "out.bin"
+    file.write_bytes(b"first, which is longer")
+    file.chmod(0o666)
+    folder.chmod(0o555)
+    with nobody(), pytest.raises(KeyError), replacing(str(file)) as stream:
+        stream.write(b"never")
+        raise KeyError
+    assert file.read_bytes() == b"first, which is longer"
+    with nobody():
+        write(file, b"second")
+    assert file.read_bytes() == b"second"
+    with nobody(), pytest.raises(NkiError) as caught:
+        write(folder / "new.bin", b"third")
+    assert str(caught.value) == f"cannot write '{folder / 'new.bin'}': Permission denied"
+    assert os.listdir(folder) == ["out.bin"]
+
+
+@pytest.mark.parametrize(
+    "command, out, err",
+    [
+        ("-o /dev/stdout", "builtin.module {\n}\n", ""),
+        ("-o /dev/stderr", "", "builtin.module {\n}\n"),
+        ("-o /dev/stderr 2>&1 | cat", "builtin.module {\n}\n", ""),
+        ("-o /dev/fd/3 3>&1 | cat", "builtin.module {\n}\n", ""),
+        ("-o /dev/stdout | cat", "builtin.module {\n}\n", ""),
+    ],
+)
+def test_devices_of_the_process(command: str, out: str, err: str):
+    script = f'"$0" -m nki_mlir.tools.nki_opt {command}'
+    done = subprocess.run(["/bin/sh", "-c", script, sys.executable], input="", capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == (out, err)
+
+
+def test_standard_output_goes_on_where_it_is(tmp_path: Path):
+    file = tmp_path / "all"
+    script = '(echo first; "$0" -m nki_mlir.tools.nki_opt -o /dev/stdout; echo last) > "$1"'
+    subprocess.run(["/bin/sh", "-c", script, sys.executable, str(file)], input="", text=True, check=True)
+    assert file.read_text() == "first\nbuiltin.module {\n}\nlast\n"
 
 
 def test_messages():

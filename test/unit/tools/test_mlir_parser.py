@@ -1,5 +1,6 @@
 """The parser that knows where every op stands. It uses private methods of xDSL's: this is what must go on working."""
 
+import sys
 from io import StringIO
 
 import pytest
@@ -12,7 +13,8 @@ from xdsl.universe import XDSL_UNIVERSE
 from nki_mlir.diagnostics import Location, NkiError
 from nki_mlir.dialects.locations import file_location, integer, place_of
 from nki_mlir.dialects.verifier import verify_module
-from nki_mlir.tools.mlir_parser import parse_mlir
+from nki_mlir.tools.mlir_parser import MOST_NESTED, parse_mlir
+from nki_mlir.tools.mlir_printer import mlir_text
 from nki_mlir.universe import UNIVERSE
 
 
@@ -76,6 +78,55 @@ def test_every_op_has_a_place():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "text, printed",
+    [
+        ('"k.py":3:4 to 3:9', '"k.py":3:4'),
+        ('"k.py":3:4 to :9', '"k.py":3:4'),
+        ('"n"("k.py":3:4 to 5:1)', '"n"("k.py":3:4)'),
+        ('callsite("k.py":3:4 to :9 at "m.py":1:1 to 2:2)', 'callsite("k.py":3:4 at "m.py":1:1)'),
+        ('fused["k.py":3:4, unknown]', 'fused["k.py":3:4, unknown]'),
+        ('fused<"meta">["k.py":3:4 to :9, unknown]', 'fused<"meta">["k.py":3:4, unknown]'),
+    ],
+)
+def test_forms_of_locations(text, printed):
+    """Those of newer MLIR; xDSL knows no ranges, so their beginning is what stays."""
+    module = parse(f'"test.op"() : () -> () loc({text})')
+    assert place_of(next(iter(module.ops)).location) == Location("k.py", 3, 4)
+    stream = StringIO()
+    Printer(stream, print_debuginfo=True).print_op(module)
+    assert f'"test.op"() : () -> () loc({printed})\n' in stream.getvalue()
+
+
+def test_a_range_that_does_not_end():
+    with pytest.raises(NkiError, match="^Expected ':', got '\\)'$"):
+        parse('"test.op"() : () -> () loc("k.py":3:4 to 3)')
+
+
+def nested(depth: int) -> str:
+    """Returns a text of as many ops inside one another."""
+    loops = "".join(f"bir.loop %i{level} = 0 to 1 step 1 affine {{\n" for level in range(depth - 3))
+    return f"builtin.module {{ bir.module @m {{ bir.func @f {{\n{loops}" + "}" * depth
+
+
+def test_both_forms_nest_equally_deeply():
+    """At the limit of Python's recursion, generic text would reach but two thirds of the depth."""
+    context = Context()
+    for name, dialect in (XDSL_UNIVERSE.all_dialects | UNIVERSE.all_dialects).items():
+        context.register_dialect(name, dialect)
+    limit = sys.getrecursionlimit()
+    module = parse_mlir(context, nested(MOST_NESTED), "f.mlir")
+    generic, custom = mlir_text(module, generic=True), mlir_text(module)
+    assert mlir_text(parse_mlir(context, generic, "f.mlir")) == custom
+    deeper = generic.replace('"bir.loop"', '"bir.module"() <{sym_name = "n"}> ({\n"bir.loop"', 1)
+    for text in (nested(MOST_NESTED + 1), deeper):
+        with pytest.raises(NkiError, match="^the input is nested too deeply$") as caught:
+            parse_mlir(context, text, "f.mlir")
+        innermost = text.rindex("bir.loop")
+        assert caught.value.location.line == text.count("\n", 0, innermost) + 1
+    assert sys.getrecursionlimit() == limit
+
+
 def test_places_of_locations():
     assert place_of(UnknownLoc()) is None
     assert place_of(StringAttr("a")) is None
@@ -92,6 +143,10 @@ def test_places_of_locations():
         ("%a = ! b", (5, 6), "a name is expected after this character"),
         ('\n"test.op"(', (6, 11), "operand expected, got the end of the input"),
         ("%0 = arith.addi %1, %1 : i32", (5, 17), "value %1 is used but not defined"),
+        ("\0", (5, 1), "Unexpected character: U+0000"),
+        ("%a \x1b", (5, 4), "Unexpected character: U+001B"),
+        ("\ufeff", (5, 1), "Unexpected character: U+FEFF"),
+        ('"test.op"() [\u200b', (5, 14), "Unexpected character: U+200B"),
         ("#a = #a", (5, 6), "undefined symbol alias '#a'"),
     ],
 )
@@ -123,6 +178,18 @@ def test_notes_of_an_error_have_places():
     assert str(caught.value) == "re-declaration of block 'a'"
     assert caught.value.location == Location("f.mlir", 4, 1)
     assert caught.value.__notes__ == ["f.mlir:2:1: originally declared here"]
+
+
+@pytest.mark.parametrize("name", ["a", "0", "bb0"])
+def test_a_second_block_of_a_name_that_was_used_before_the_first(name):
+    with pytest.raises(NkiError) as caught:
+        parse(
+            f'"test.op"() ({{\n  "test.termop"()[^{name}] : () -> ()\n^{name}:\n  "test.termop"() : () -> ()\n'
+            f'^{name}:\n  "test.termop"() : () -> ()\n}}) : () -> ()'
+        )
+    assert str(caught.value) == f"re-declaration of block '{name}'"
+    assert caught.value.location == Location("f.mlir", 5, 1)
+    assert caught.value.__notes__ == ["f.mlir:3:1: originally declared here"]
 
 
 def test_labels_that_are_numbers():
