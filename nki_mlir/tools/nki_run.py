@@ -15,7 +15,7 @@ from nki_mlir.diagnostics import NkiError
 from nki_mlir.tools.common import ArgumentParser, Console, drop_output, input_is_read, open_streams, run_tool
 
 EXAMPLES = """\
-  nki-run examples/add.py
+  nki-run examples/demo.py build/demo
   nki-run --frontend beta3 kernel.py --rows 256
   NKI_CHECK_TRACE=1 nki-run --frontend beta3 kernel.py
 """
@@ -28,14 +28,17 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--frontend", choices=("beta2", "beta3"), help="front end (default: NKI_FRONTEND, else beta2)")
     parser.add_argument("--target", metavar="TARGET", help="hardware generation: trn1, trn2 or trn3 (default: trn2)")
     parser.add_argument("script", metavar="SCRIPT.py", help="the script, - for standard input")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="…", help="what the script finds in sys.argv")
+    rest = parser.add_argument(
+        "arguments", nargs=argparse.REMAINDER, metavar="…", help="what the script finds in sys.argv"
+    )
+    rest.required = False  # Python before 3.12 names it among what is missing
     return parser
 
 
 def body(console: Console, argv: Sequence[str]) -> int:
     """Runs the script named by the command line; returns its exit status."""
     options = _parser().parse_args(list(argv))
-    source = console.read_text(options.script)
+    source = console.read_python(options.script)
     environment: dict[str, str] = {}
     if options.frontend:
         environment["NKI_FRONTEND"] = options.frontend

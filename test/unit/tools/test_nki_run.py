@@ -2,6 +2,7 @@
 
 import io
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -141,6 +142,37 @@ def test_files_that_are_not_there(run, tmp_path):
     err = io.StringIO()
     assert nki_run.run([str(tmp_path / "no.py")], io.StringIO(), io.StringIO(), err) == 1
     assert err.getvalue() == f"error: cannot read '{tmp_path / 'no.py'}': No such file or directory\n"
+
+
+def test_files_are_in_the_encoding_that_they_say(run, tmp_path):
+    path = tmp_path / "latin.py"
+    for data in (b"# coding: latin-1\r\nprint('\xe9')\r\n", b"\xef\xbb\xbfprint('\xc3\xa9')\r\n"):
+        path.write_bytes(data)
+        for argument, stdin in ((str(path), b""), ("-", data)):
+            out, err = io.StringIO(), io.StringIO()
+            assert nki_run.run([argument], io.TextIOWrapper(io.BytesIO(stdin)), out, err) == 0, err.getvalue()
+            assert out.getvalue() == "é\n"
+
+
+def test_line_ends_of_windows_are_not_shown(run):
+    _, _, err, path = run("import neuronxcc.nki.language as nl\r\nnl.load(None)\r\n")
+    assert err == f"{path}:2:1: error: load: src cannot be None [operand_cannot_be_none]\n  nl.load(None)\n  ^\n"
+
+
+def test_what_is_missing_is_the_script():
+    err = io.StringIO()
+    assert nki_run.run([], io.StringIO(), io.StringIO(), err) == 1
+    assert err.getvalue() == "error: the following arguments are required: SCRIPT.py\n"
+
+
+def test_the_first_example_of_the_help_prints_something(tmp_path, monkeypatch):
+    example = nki_run.EXAMPLES.splitlines()[0].split()
+    assert example[0] == "nki-run"
+    monkeypatch.chdir(tmp_path)
+    script = Path(__file__).parents[3] / example[1]
+    out, err = io.StringIO(), io.StringIO()
+    assert nki_run.run([str(script), *example[2:]], io.StringIO(), out, err) == 0, err.getvalue()
+    assert "attention      beta2" in out.getvalue()
 
 
 def test_help_and_version():
