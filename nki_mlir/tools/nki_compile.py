@@ -4,7 +4,9 @@ import ast
 import os
 import re
 import sys
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
@@ -20,11 +22,12 @@ if TYPE_CHECKING:
 EXAMPLES = """\
   nki-compile add.py:add --arg a=f32[128,512] --arg b=f32[128,512] --emit bir
   nki-compile add.py:add --arg a=f32[128,512] --arg b=f32[128,512] --emit penguin -o add.mlir
+  nki-compile add.py:add --arg a=f32[128,512] --arg b=f32[128,512] --emit klr -o add.klr
   nki-compile add.py:add --arg a=bf16[128,512] --arg b=bf16[128,512] --simulate --input a=a.npy --output-dir out
   nki-compile scale.py:scale --arg x=f32[128,64] --arg factor=2.5 --frontend beta3 --emit penguin
 """
 _TENSOR = re.compile(r"([A-Za-z]\w*)\[\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)?\s*\]")
-_LIKE_A_TENSOR = re.compile(r"[A-Za-z]\w*\s*\[")
+_BLANK = re.compile(r"\s")
 _LITERAL_STARTS = ("(", "[", "{", "'", '"')
 
 
@@ -38,10 +41,13 @@ class Shaped(NamedTuple):
 def parse_argument(text: str) -> tuple[str, Any]:
     """Returns (name, value) of `NAME=DTYPE[d0,d1]`, `NAME=` and a Python literal, or `NAME=word`, which is a string.
 
+    A word has neither blanks nor square brackets, so that a tensor that is spelled wrong is none. Blanks around the
+    equals sign and at the ends do not count.
+
     Raises:
         NkiError: the text is not of that form, or names an unknown type.
     """
-    name, equals, value = text.partition("=")
+    name, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not name.isidentifier():
         raise NkiError(f"--arg {text}: expected NAME=DTYPE[d0,d1,…] or NAME=value")
     match = _TENSOR.fullmatch(value)
@@ -50,8 +56,6 @@ def parse_argument(text: str) -> tuple[str, Any]:
         if any(size < 1 for size in sizes):
             raise NkiError(f"--arg {text}: the sizes of a tensor must be positive")
         return name, Shaped(sizes, dtype_named(match[1]))
-    if _LIKE_A_TENSOR.match(value):
-        raise NkiError(f"--arg {text}: expected DTYPE[d0,d1,…] with positive sizes, such as f32[128,512]")
     # The last two take what Python's own literals do not: 007, inf and nan.
     for convert in (ast.literal_eval, int, float):
         try:
@@ -60,6 +64,10 @@ def parse_argument(text: str) -> tuple[str, Any]:
             continue
     if value.startswith(_LITERAL_STARTS):
         raise NkiError(f"--arg {text}: {value} is no Python literal")
+    if "[" in value or "]" in value:
+        raise NkiError(f"--arg {text}: expected DTYPE[d0,d1,…] with positive sizes, such as f32[128,512]")
+    if _BLANK.search(value):
+        raise NkiError(f"--arg {text}: expected a word, got blanks in it; a string has quotes of its own: {value!r}")
     return name, value
 
 
@@ -90,7 +98,7 @@ def load_module(console: Console, path: str) -> ModuleType:
     """
     from nki_mlir import compat
 
-    text, shown = console.read_text(path), display_name(path)
+    text, shown = console.read_python(path), display_name(path)
     module = ModuleType("__nki_kernel__")
     module.__file__ = shown
     compat.install()
@@ -170,7 +178,7 @@ def _parser() -> ArgumentParser:
         action="append",
         default=[],
         metavar="NAME=DTYPE[d0,d1]|VALUE",
-        help="an argument of the kernel: a tensor, a Python literal, or a word",
+        help="an argument of the kernel: a tensor such as f32[128,512], a Python literal, or a word",
     )
     parser.add_argument("--frontend", choices=("beta2", "beta3"), help="front end (default: NKI_FRONTEND, else beta2)")
     parser.add_argument("--target", metavar="NAME", help="trn1, trn2 (default) or trn3")
@@ -178,7 +186,19 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "--emit", choices=("penguin", "klr", "bir"), default="bir", help="the IR to print (default: bir)"
     )
-    parser.add_argument("-o", dest="output", metavar="FILE", help="where the IR goes (default: standard output)")
+    parser.add_argument(
+        "-o",
+        dest="output",
+        metavar="FILE",
+        help="where the IR goes (default: standard output); what --emit klr gives is a KLR file if it is called so",
+    )
+    parser.add_argument(
+        "--mlir-print-debuginfo",
+        "--print-debuginfo",
+        dest="locations",
+        action="store_true",
+        help="print with every op its place in the kernel, which errors about the IR then name",
+    )
     parser.add_argument(
         "--simulate", action="store_true", help="run the kernel on the simulator instead of printing IR"
     )
@@ -196,23 +216,13 @@ def _grid(text: str | None) -> tuple[int, ...]:
         raise NkiError(f"--grid {text}: expected numbers such as 2 or 2,4") from None
 
 
-def body(console: Console, argv: Sequence[str]) -> int:
-    """Runs the tool."""
+def _traced(
+    module: ModuleType, path: str, name: str, arguments: dict[str, Any], grid: tuple[int, ...], options: Namespace
+) -> "ModuleOp":
+    """Returns the IR of a function of a module."""
     from nki_mlir.frontend.compiling import compile_kernel
     from nki_mlir.frontend.kernel import ARGUMENTS, defined_at
 
-    options = _parser().parse_args(argv)
-    path, colon, name = options.kernel.rpartition(":")
-    if not colon or not path:
-        raise NkiError(f"'{options.kernel}': expected KERNEL.py:FUNCTION, or -:FUNCTION for standard input")
-    for option, given in (("--input", options.input), ("--output-dir", options.output_dir)):
-        if given and not options.simulate:
-            raise NkiError(f"{option} is for --simulate")
-    if options.simulate and options.output is not None:
-        raise NkiError("-o is for IR; the outputs of --simulate go to --output-dir")
-    arguments = parse_arguments(options.arg)
-    grid = _grid(options.grid)
-    module = load_module(console, path)
     try:
         kernel = kernel_of(module, name, display_name(path))
         if grid:
@@ -222,18 +232,46 @@ def body(console: Console, argv: Sequence[str]) -> int:
         raise
     emit = "bir" if options.simulate else options.emit
     try:
-        ir = compile_kernel(kernel, (), arguments, frontend=options.frontend, target=options.target, emit=emit)
+        return compile_kernel(kernel, (), arguments, frontend=options.frontend, target=options.target, emit=emit)
     except NkiError as error:
         if error.location is None and error.rule == ARGUMENTS:
             error.location = defined_at(kernel.func)
         raise
     except OF_THE_KERNEL as error:
         raise own_error(error) from error
+
+
+def body(console: Console, argv: Sequence[str]) -> int:
+    """Runs the tool."""
+    options = _parser().parse_args(argv)
+    path, colon, name = options.kernel.rpartition(":")
+    if not colon or not path:
+        raise NkiError(f"'{options.kernel}': expected KERNEL.py:FUNCTION, or -:FUNCTION for standard input")
+    for option, given in (("--input", options.input), ("--output-dir", options.output_dir)):
+        if given and not options.simulate:
+            raise NkiError(f"{option} is for --simulate")
+    if options.simulate and options.output is not None:
+        raise NkiError("-o is for IR; the outputs of --simulate go to --output-dir")
+    klr_file = options.output is not None and options.output.endswith(".klr")
+    if klr_file and options.emit != "klr":
+        raise NkiError(f"'{options.output}' is a KLR file by its name, the IR is {options.emit} (--emit klr changes that)")
+    if options.locations and (options.simulate or klr_file):
+        raise NkiError("--mlir-print-debuginfo is for MLIR text")
+    arguments = parse_arguments(options.arg)
+    grid = _grid(options.grid)
+    with redirect_stdout(console.stderr):  # what the user's Python prints is not part of the result
+        ir = _traced(load_module(console, path), path, name, arguments, grid, options)
     if options.simulate:
         return _simulate(console, ir, options.input, options.output_dir)
-    from nki_mlir.tools.mlir_printer import mlir_text
+    if klr_file:
+        from nki_mlir.interchange.klr import write_klr
+        from nki_mlir.interchange.klr_dialect import module_to_klr
 
-    console.write(options.output, mlir_text(ir))
+        console.write(options.output, write_klr(module_to_klr(ir)))
+    else:
+        from nki_mlir.tools.mlir_printer import mlir_text
+
+        console.write(options.output, mlir_text(ir, locations=options.locations))
     return 0
 
 

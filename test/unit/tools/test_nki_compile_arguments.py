@@ -86,6 +86,12 @@ def run(tmp_path: Path):
         ("'f32[2]'", "f32[2]"),
         ("gelu", "gelu"),
         ("nl.float32", "nl.float32"),
+        (" f32[128,512] ", Shaped((128, 512), Dtype.F32)),
+        (" 3 ", 3),
+        (" gelu ", "gelu"),
+        ("'two words'", "two words"),
+        ("' f32[2]'", " f32[2]"),
+        ("a/b.c:d", "a/b.c:d"),
         ("", ""),
     ],
 )
@@ -101,6 +107,9 @@ def test_values_of_arguments(text, value):
         ("f32[256,-4]", "expected DTYPE[d0,d1,…] with positive sizes, such as f32[128,512]"),
         ("f32[256,4", "expected DTYPE[d0,d1,…] with positive sizes, such as f32[128,512]"),
         ("f32[2.5]", "expected DTYPE[d0,d1,…] with positive sizes, such as f32[128,512]"),
+        ("nl.f32[2]", "expected DTYPE[d0,d1,…] with positive sizes, such as f32[128,512]"),
+        ("2]", "expected DTYPE[d0,d1,…] with positive sizes, such as f32[128,512]"),
+        ("two words", "expected a word, got blanks in it; a string has quotes of its own: 'two words'"),
         ("f32 [2]", "expected DTYPE[d0,d1,…] with positive sizes, such as f32[128,512]"),
         ("f32[2]x", "expected DTYPE[d0,d1,…] with positive sizes, such as f32[128,512]"),
         ("f32[0]", "the sizes of a tensor must be positive"),
@@ -112,6 +121,10 @@ def test_malformed_arguments(text, message):
     with pytest.raises(NkiError) as caught:
         parse_argument(f"x={text}")
     assert str(caught.value) == f"--arg x={text}: {message}"
+
+
+def test_blanks_around_the_name_of_an_argument():
+    assert parse_argument(" x = f32[2]") == ("x", Shaped((2,), Dtype.F32))
 
 
 def test_an_argument_given_twice(run):
@@ -184,3 +197,57 @@ def test_written_arguments_are_results(run, tmp_path, name, outputs, options):
         text, err = io.StringIO(), io.StringIO()
         assert nki_sim.run([str(program), *inputs, "--print"], io.StringIO(), text, err) == 0, err.getvalue()
         assert text.getvalue() == out
+
+
+def test_what_the_kernel_prints_is_not_ir(run, tmp_path):
+    source = "print('imported')\n" + LEGACY.replace("def plain(x):", "def plain(x):\n    print('traced', x.shape)")
+    for options in ([], ["--simulate", "--input", "x=ones"], ["-o", str(tmp_path / "out")]):
+        status, out, err = run("k.py:plain", "--arg", "x=f32[2,4]", *options, source=source)
+        assert (status, err) == (0, "imported\ntraced (2, 4)\n")
+        assert "imported" not in out
+        assert out == run("k.py:plain", "--arg", "x=f32[2,4]", *options)[1]
+
+
+def test_files_are_in_the_encoding_that_they_say(tmp_path):
+    path = tmp_path / "k.py"
+    for data in (b"# coding: latin-1\r\n" + LEGACY.encode() + b"# \xe9", "\ufeff".encode() + LEGACY.encode()):
+        path.write_bytes(data)
+        out, err = io.StringIO(), io.StringIO()
+        assert nki_compile.run([f"{path}:plain", "--arg", "x=f32[2,4]"], io.StringIO(), out, err) == 0, err.getvalue()
+        assert "bir.module @plain" in out.getvalue()
+
+
+def test_places_in_the_kernel_are_printed_when_asked_for(run, tmp_path):
+    """An error in the IR then names the line of the kernel."""
+    words = ["k.py:plain", "--arg", "x=f32[2,4]"]
+    _, plain, _ = run(*words)
+    assert "loc(" not in plain
+    for flag in ("--mlir-print-debuginfo", "--print-debuginfo"):
+        status, out, err = run(*words, flag)
+        assert (status, err) == (0, "")
+        line = next(line for line in out.splitlines() if "bir.tensor_scalar_ptr" in line)
+        assert line.endswith(f'loc("{tmp_path / "k.py"}":18:19)')
+    program = tmp_path / "k.mlir"
+    program.write_text(out.replace("ins(%t.1[0 : 2 | 0 : 4]", "ins(%t.1[0 : 2 | 0 : 5]"))
+    err = io.StringIO()
+    assert nki_sim.run([str(program)], io.StringIO(), io.StringIO(), err) == 1
+    assert err.getvalue().startswith(f"{tmp_path / 'k.py'}:18:19: error: 'bir.tensor_scalar_ptr' op ")
+    for options in (["--simulate"], ["--emit", "klr", "-o", str(tmp_path / "k.klr")]):
+        assert run(*words, flag, *options) == (1, "", "error: --mlir-print-debuginfo is for MLIR text\n")
+
+
+def test_a_klr_file(run, tmp_path):
+    file, text = str(tmp_path / "out.klr"), str(tmp_path / "out.mlir")
+    words = ["k.py:plain", "--arg", "x=f32[2,4]"]
+    message = f"error: '{file}' is a KLR file by its name, the IR is bir (--emit klr changes that)\n"
+    assert run(*words, "-o", file) == (1, "", message)
+    assert run(*words, "--emit", "klr", "-o", file) == (0, "", "")
+    assert run(*words, "--emit", "klr", "-o", text) == (0, "", "")
+    assert Path(file).read_bytes().startswith(b"\xd9\xd9\xf7")
+    results = []
+    for program in (file, text):
+        out, err = io.StringIO(), io.StringIO()
+        assert nki_sim.run([program, "--input", "x=arange", "--print"], io.StringIO(), out, err) == 0, err.getvalue()
+        results.append(out.getvalue())
+    assert results[0] == results[1]
+    assert "[[0.0, 2.0, 4.0, 6.0]," in results[0]
