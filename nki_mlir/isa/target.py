@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from nki_mlir.diagnostics import NkiError
 from nki_mlir.isa.names import unknown
 
 KIB = 1024
@@ -158,4 +159,9 @@ def parse_target(name: str | int) -> Target:
 def default_target() -> Target:
     """Returns the target to take when nothing names one: that of NEURON_PLATFORM_TARGET_OVERRIDE, else trn2."""
     name = os.environ.get(TARGET_VARIABLE)
-    return parse_target(name) if name else CAYMAN
+    if not name:
+        return CAYMAN
+    try:
+        return parse_target(name)
+    except NkiError as error:
+        raise NkiError(f"{TARGET_VARIABLE}: {error}") from error

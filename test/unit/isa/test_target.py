@@ -64,7 +64,7 @@ def test_default_target(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(variable, "TRN1")
     assert default_target() is SUNDA
     monkeypatch.setenv(variable, "trn9")
-    with pytest.raises(NkiError, match=r"^unknown target 'trn9'; did you mean"):
+    with pytest.raises(NkiError, match=r"^NEURON_PLATFORM_TARGET_OVERRIDE: unknown target 'trn9'; did you mean"):
         default_target()
 
 
