@@ -92,7 +92,7 @@ class Console:
         return self._decoded(data, path, "utf-8", expected)
 
     def read_python(self, path: str) -> str:
-        """Returns the text of a Python file, as `read_text` does, in the encoding that Python finds for it (PEP 263)."""
+        """Returns the text of a Python file, as `read_text` does, in the encoding that PEP 263 finds for it."""
         from tokenize import detect_encoding
 
         data = self.read_bytes(path)
@@ -402,7 +402,7 @@ def open_streams() -> None:
         ("stderr", os.O_WRONLY, "w"),
     ):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.open(os.devnull, device_mode), mode, encoding="utf-8"))
+            setattr(sys, name, os.fdopen(os.open(os.devnull, device_mode), mode, encoding="utf-8"))
 
 
 def drop_output() -> None:

@@ -47,7 +47,7 @@ MOST_BITS = (1 << 24) - 1
 """No integer type is wider, in MLIR too: xDSL makes numbers of as many bits."""
 
 MOST_NESTED = 128
-"""No more ops may stand inside one another, in whatever form, and be printed within Python's usual limit of recursion."""
+"""No more ops may stand inside one another, in either form; these can be printed within Python's limit of recursion."""
 _CALLS_A_LEVEL = 16
 """Calls of Python that are open for one op around another while the generic form is read, with some to spare."""
 _INTEGER_TYPE = re.compile(r"[su]?i([0-9]+)")
@@ -272,7 +272,11 @@ class LocParser(Parser):
         if at is not None and (last or _LOC.match(self._text, at) is not None):
             self._resume_from(at)
             at = None
-        if at is None and self._current_token.text == "loc" and (location := self.parse_optional_location()) is not None:
+        if (
+            at is None
+            and self._current_token.text == "loc"
+            and (location := self.parse_optional_location()) is not None
+        ):
             op.location = location
         self._open_ops.pop()
         return op, at
@@ -308,8 +312,8 @@ class LocParser(Parser):
             return f"unknown dialect '{prefix}' of operation '{name}'{near}"
         return f"unknown operation '{name}'{closest(name, (op.name for op in dialect.operations))}"
 
-    # Blocks: xDSL would keep their labels as names, which those labels of MLIR that are numbers cannot be. And of a block
-    # that is used before it stands there it does not note where that is, so that a second one breaks it.
+    # Blocks: xDSL would keep their labels as names, which those labels of MLIR that are numbers cannot be. And it does
+    # not note where a block is that was used before, so that it breaks at a second one.
 
     def parse_optional_successor(self) -> Block | None:
         """Reads the label of a block, if one is next."""

@@ -254,7 +254,9 @@ def body(console: Console, argv: Sequence[str]) -> int:
         raise NkiError("-o is for IR; the outputs of --simulate go to --output-dir")
     klr_file = options.output is not None and options.output.endswith(".klr")
     if klr_file and options.emit != "klr":
-        raise NkiError(f"'{options.output}' is a KLR file by its name, the IR is {options.emit} (--emit klr changes that)")
+        raise NkiError(
+            f"'{options.output}' is a KLR file by its name, the IR is {options.emit} (--emit klr changes that)"
+        )
     if options.locations and (options.simulate or klr_file):
         raise NkiError("--mlir-print-debuginfo is for MLIR text")
     arguments = parse_arguments(options.arg)

@@ -224,7 +224,9 @@ def test_a_folder_that_may_not_be_changed(folder: Path):
 )
 def test_devices_of_the_process(command: str, out: str, err: str):
     script = f'"$0" -m nki_mlir.tools.nki_opt {command}'
-    done = subprocess.run(["/bin/sh", "-c", script, sys.executable], input="", capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["/bin/sh", "-c", script, sys.executable], input="", capture_output=True, text=True, check=False
+    )
     assert (done.stdout, done.stderr) == (out, err)
 
 

@@ -99,7 +99,7 @@ def test_forms_of_locations(text, printed):
 
 
 def test_a_range_that_does_not_end():
-    with pytest.raises(NkiError, match="^Expected ':', got '\\)'$"):
+    with pytest.raises(NkiError, match=r"^Expected ':', got '\)'$"):
         parse('"test.op"() : () -> () loc("k.py":3:4 to 3)')
 
 
@@ -120,7 +120,7 @@ def test_both_forms_nest_equally_deeply():
     assert mlir_text(parse_mlir(context, generic, "f.mlir")) == custom
     deeper = generic.replace('"bir.loop"', '"bir.module"() <{sym_name = "n"}> ({\n"bir.loop"', 1)
     for text in (nested(MOST_NESTED + 1), deeper):
-        with pytest.raises(NkiError, match="^the input is nested too deeply$") as caught:
+        with pytest.raises(NkiError, match=r"^the input is nested too deeply$") as caught:
             parse_mlir(context, text, "f.mlir")
         innermost = text.rindex("bir.loop")
         assert caught.value.location.line == text.count("\n", 0, innermost) + 1
@@ -224,6 +224,6 @@ def test_the_place_of_nesting_in_the_dictionary_of_an_instruction():
     context = Context()
     for name, dialect in (XDSL_UNIVERSE.all_dialects | UNIVERSE.all_dialects).items():
         context.register_dialect(name, dialect)
-    with pytest.raises(NkiError, match="^the input is nested too deeply$") as caught:
+    with pytest.raises(NkiError, match=r"^the input is nested too deeply$") as caught:
         parse_mlir(context, head + line + "b = " + "[" * 3000, "f.mlir")
     assert caught.value.location.line == 3
