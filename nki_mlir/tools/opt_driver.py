@@ -1,7 +1,7 @@
 """The driver of nki-opt: xDSL's opt driver with the dialects and passes of nki-mlir, and the habits of mlir-opt."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from io import BytesIO
@@ -13,11 +13,11 @@ from xdsl.passes import PassPipeline
 from xdsl.universe import XDSL_UNIVERSE
 from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.diagnostic import Diagnostic
-from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError, ShrinkException
+from xdsl.utils.exceptions import DiagnosticException, ParseError, ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from nki_mlir import __version__
-from nki_mlir.diagnostics import NkiError, internal_error, one_line
+from nki_mlir.diagnostics import Location, NkiError, internal_error, one_line
 from nki_mlir.dialects.locations import place_of
 from nki_mlir.dialects.verifier import op_error, operation_of, quiet_diagnostics
 from nki_mlir.tools.common import (
@@ -30,8 +30,9 @@ from nki_mlir.tools.common import (
     usage_error,
 )
 from nki_mlir.tools.mlir_parser import parse_mlir
-from nki_mlir.tools.opt_instrument import Instrumentation, Timer
+from nki_mlir.tools.opt_instrument import Instrumentation, Timer, breaks_rules, print_module
 from nki_mlir.tools.opt_pipeline import (
+    checked_spec,
     describe_passes,
     known_pass,
     made,
@@ -39,7 +40,6 @@ from nki_mlir.tools.opt_pipeline import (
     pipeline_of_mlir,
     pipeline_of_reproducer,
     reproducer_line,
-    spec_error,
     take_pass_flags,
 )
 from nki_mlir.tools.opt_split import SEPARATOR, split_input
@@ -56,10 +56,11 @@ examples:
 
 _OTHER_MEANINGS = {
     "input_file": "path to input file; standard input if it is - or absent",
-    "split_input_file": "process the pieces between lines `// -----` one by one, going on after errors",
-    "verify_diagnostics": "check that the errors are those of comments `expected-error @+1 {{text}}`, and no others",
 }
-"""Help for those flags of xDSL that do more here."""
+"""Help for those arguments of xDSL that do more here."""
+
+_VALUES_LEFT_OUT = {"--verify-each": "1", "--split-input-file": SEPARATOR, "--verify-diagnostics": "all"}
+"""What flags mean that may stand alone; argparse would take a file name behind them for their value."""
 
 _OF_NO_PASS: tuple[type[Exception], ...] = (RecursionError, MemoryError, ExceptionGroup)
 
@@ -71,10 +72,7 @@ def run_driver(console: Console, argv: Sequence[str]) -> int:
     post_init, colored = Attribute.__post_init__, Diagnostic.colored
     try:
         with ExitStack() as stack:
-            try:
-                driver = NkiOpt(console, argv)
-            except ArgSpecParseError as error:
-                raise spec_error(error) from error
+            driver = NkiOpt(console, argv)
             if driver.args.debug or driver.args.debug_only:
                 stack.enter_context(debug_log(console.stderr, driver.args.debug_only))
             stack.enter_context(quiet_diagnostics())
@@ -93,9 +91,7 @@ class NkiOpt(xDSLOptMain):
         self.console = console
         self.timer = Timer()
         self.reproduced = False
-        arguments, self.pass_flags = take_pass_flags(argv, ALL_PASSES)
-        # argparse would take a file name behind a flag with an optional value for that value.
-        self.arguments = ["--verify-each=1" if argument == "--verify-each" else argument for argument in arguments]
+        self.arguments, self.pass_flags = take_pass_flags(argv, ALL_PASSES)
         super().__init__("Reads IR, verifies it, runs passes over it and prints it.", self.arguments)
 
     # Registration: xDSL's universe and ours, without a search for other packages.
@@ -122,6 +118,8 @@ class NkiOpt(xDSLOptMain):
         arg_parser.epilog = "Every pass is also a flag of its own: --unroll, --canonicalize, …\n\n" + _EXAMPLES
         for action in arg_parser._actions:
             action.help = _OTHER_MEANINGS.get(action.dest, action.help)
+            if action.dest in ("target", "frontend"):
+                action.type = checked_spec
         flag = partial(arg_parser.add_argument, action="store_true")
         value = arg_parser.add_argument
         value("--pass-pipeline", metavar="PIPELINE", help="passes as mlir-opt spells them: 'builtin.module(a,b{x=1})'")
@@ -162,11 +160,30 @@ class NkiOpt(xDSLOptMain):
         flag("--show-dialects", dest="list_dialects", help="the same")
         flag("--debug", help="print debug messages, and a traceback with an error")
         value("--debug-only", type=_names, default=[], metavar="NAMES", help="print debug messages of these modules")
-        # mlir-opt takes one dash before long options too.
+        value(
+            "--output-split-marker",
+            metavar="LINE",
+            default=SEPARATOR,
+            help=f"what stands between the outputs of --split-input-file (default `{SEPARATOR}`)",
+        )
+        # Of these xDSL's have no values.
+        arg_parser._optionals.conflict_handler = "resolve"
+        value(
+            "--split-input-file",
+            nargs="?",
+            metavar="LINE",
+            help=f"process the pieces between lines `{SEPARATOR}`, or those given, one by one, going on after errors",
+        )
+        value(
+            "--verify-diagnostics",
+            nargs="?",
+            choices=("all", "only-expected"),
+            help="check that the errors are those of comments `expected-error @+1 {{text}}`, and (all, the default) no"
+            " others",
+        )
+        arg_parser._optionals.conflict_handler = "error"
         known = arg_parser._option_string_actions
-        for number, argument in enumerate(self.arguments):
-            if argument.startswith("-") and f"-{argument}".partition("=")[0] in known:
-                self.arguments[number] = f"-{argument}"
+        self.arguments[:] = [text for argument in self.arguments for text in _in_full(argument, known)]
 
     def setup_pipeline(self) -> None:
         args = self.args
@@ -238,18 +255,20 @@ class NkiOpt(xDSLOptMain):
                 self._use(pipeline_of_reproducer(text))
         failed = False
         outputs: list[str] = []
-        for piece, first_line in split_input(text) if self.args.split_input_file else [(text, 1)]:
+        separator = self.args.split_input_file
+        for piece, first_line in split_input(text, separator) if separator else [(text, 1)]:
             output, errors = self._process(piece, name, first_line)
             if self.args.verify_diagnostics:
                 from nki_mlir.tools.opt_expected import mismatches
 
-                errors = mismatches(piece, name, first_line, errors)
+                only_expected = self.args.verify_diagnostics == "only-expected"
+                errors = mismatches(piece, name, first_line, errors, only_expected=only_expected)
             self.console.report(errors)
             failed = failed or bool(errors)
             outputs.append(output)
         # A file is written only if all went well; on standard output the good pieces of a bad input are shown.
         if not failed or self.args.output_file in (None, "-"):
-            self.console.write(self.args.output_file, f"{SEPARATOR}\n".join(outputs))
+            self.console.write(self.args.output_file, f"{self.args.output_split_marker}\n".join(outputs))
         return int(failed)
 
     def _process(self, text: str, name: str, first_line: int) -> tuple[str, list[NkiError]]:
@@ -275,7 +294,9 @@ class NkiOpt(xDSLOptMain):
         except ShrinkException:
             raise
         except Exception as error:
-            errors = self.console.errors_of(self._pass_error(error))
+            errors = self.console.errors_of(self._pass_error(error, module))
+            for located in errors:
+                located.location = located.location or Location(name)
             try:
                 self._write_reproducer(errors)
                 self.instrumentation.failed(module)
@@ -287,6 +308,8 @@ class NkiOpt(xDSLOptMain):
         """Returns a module as the target writes it, which for MLIR text is with one newline at its end, as mlir-opt has
         it and not xDSL. Targets of xDSL check what they get by assertions.
         """
+        if self.writes_mlir and breaks_rules(module, self.args):
+            return print_module(module, self.args)
         try:
             text = self.output_resulting_program(module)
             return text.rstrip("\n") + "\n" if self.writes_mlir else text
@@ -315,7 +338,7 @@ class NkiOpt(xDSLOptMain):
         ending = name.rpartition(".")[2]
         return ending if ending in self.available_frontends else "mlir"
 
-    def _pass_error(self, error: Exception) -> Exception:
+    def _pass_error(self, error: Exception, module: ModuleOp) -> Exception:
         """Returns an error of the running pass with its place and the name of the pass."""
         running = self.instrumentation.running
         if running is None or isinstance(error, _OF_NO_PASS):
@@ -323,13 +346,15 @@ class NkiOpt(xDSLOptMain):
         op = operation_of(error)
         if isinstance(error, NkiError):
             located = error
-            if located.location is None and op is not None:
-                located.location = place_of(op.location)
         elif isinstance(error, DiagnosticException):
-            message = one_line(str(error))
-            located = NkiError(message) if op is None else op_error(op, message)
+            message = str(error)
+            if module.name in message:  # some of xDSL's messages print all of it
+                message = message.replace(f"{module}", "the module")
+            located = NkiError(one_line(message)) if op is None else op_error(op, message)
         else:
-            located = internal_error(error, None if op is None else place_of(op.location))
+            located = internal_error(error)
+        while located.location is None and op is not None:
+            located.location, op = place_of(op.location), op.parent_op()
         located.add_note(f"in the pass '{running.name}'")
         located.__cause__ = None if located is error else error
         return located
@@ -352,11 +377,26 @@ class NkiOpt(xDSLOptMain):
         errors[-1].add_note(f"the IR before the pass is in '{path}'")
 
 
+def _in_full(argument: str, known: Mapping[str, argparse.Action]) -> list[str]:
+    """Returns an argument as argparse takes it: mlir-opt's long options may have one dash, its flags a value."""
+    if argument.startswith("-") and f"-{argument}".partition("=")[0] in known:
+        argument = f"-{argument}"
+    if argument in _VALUES_LEFT_OUT:
+        return [f"{argument}={_VALUES_LEFT_OUT[argument]}"]
+    flag, equals, value = argument.partition("=")
+    if not equals or flag not in known or known[flag].const is not True:
+        return [argument]
+    try:
+        return [flag] if _truth(value) else []
+    except argparse.ArgumentTypeError as error:
+        raise NkiError(f"argument {flag}: {error}") from error
+
+
 def _truth(text: str) -> bool:
     values = {"0": False, "false": False, "1": True, "true": True}
-    if text not in values:
+    if text.lower() not in values:
         raise argparse.ArgumentTypeError(f"expected 0 or 1, got '{text}'")
-    return values[text]
+    return values[text.lower()]
 
 
 def _names(text: str) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TextIO
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from nki_mlir.diagnostics import NkiError
 from nki_mlir.dialects.verifier import verify_module
 from nki_mlir.tools.mlir_printer import mlir_text
 
@@ -44,11 +45,22 @@ class Timer:
         return text
 
 
+def breaks_rules(module: ModuleOp, args: argparse.Namespace) -> bool:
+    """Whether a module does not verify, where the flags let that pass: its custom form cannot be relied on then."""
+    if args.verify_each and not args.disable_verify:
+        return False
+    try:
+        verify_module(module)
+    except (NkiError, ExceptionGroup):
+        return True
+    return False
+
+
 def print_module(module: ModuleOp, args: argparse.Namespace, *, generic: bool = False) -> str:
-    """Returns the text of a module in the form that the printing flags ask for."""
+    """Returns the text of a module in the form that the printing flags ask for; the generic one if it is invalid."""
     return mlir_text(
         module,
-        generic=generic or args.print_op_generic,
+        generic=generic or args.print_op_generic or breaks_rules(module, args),
         properties_as_attributes=args.print_no_properties,
         locations=args.print_debuginfo,
     )

@@ -1,26 +1,30 @@
 """Pass pipelines as nki-opt's command line spells them: `-p`, `--pass-pipeline`, or a flag a pass."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
+from shutil import which
 from typing import TypeVar, get_type_hints
 
 from xdsl.passes import ModulePass, get_pass_option_infos
-from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, parse_pipeline
+from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, SpecTokenKind, parse_pipeline, parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.utils.hints import isa, type_repr
+from xdsl.utils.lexer import Input, Span, Token
 
 from nki_mlir.diagnostics import NkiError
 from nki_mlir.tools.common import closest
 
 AvailablePasses = Mapping[str, Callable[[], type[ModulePass]]]
+_TOO_LONG = re.compile(r"[0-9]{4301,}")  # Python's limit for conversion from text
 OptionedT = TypeVar("OptionedT", bound=ArgSpecConvertible)
 
 
 def take_pass_flags(argv: Sequence[str], passes: AvailablePasses) -> tuple[list[str], str]:
     """Returns the arguments without those that name a pass, and the pipeline that these make in their order.
 
-    `--unroll --allocate='base=64 reverse=true'` is the pipeline `unroll,allocate{base=64 reverse=true}`; one dash will do.
+    `--unroll --allocate='base=64 reverse=true'` is `unroll,allocate{base=64 reverse=true}`; one dash will do.
     """
     others: list[str] = []
     pipeline: list[str] = []
@@ -45,6 +49,7 @@ def pipeline_of_mlir(text: str) -> str:
         if nested := re.search(r"([\w.-]+)\s*\(", part):
             raise NkiError(f"--pass-pipeline expects passes on builtin.module only, got '{nested[1]}(…)' in '{text}'")
     outside[::2] = [re.sub(r"\s+", "", part) for part in outside[::2]]
+    outside[1::2] = [f"{part[0]}{part[1:-1].strip()}{part[-1]}" for part in outside[1::2]]
     return "".join(outside)
 
 
@@ -64,15 +69,44 @@ def pipeline_of_reproducer(text: str) -> str:
 
 def make_passes(text: str, passes: AvailablePasses) -> tuple[ModulePass, ...]:
     """Returns the passes of a pipeline; NkiError for wrong syntax, an unknown pass, and a wrong option."""
-    try:
+    with _spelling(text):
         specs = list(parse_pipeline(text))
+        if text.endswith(","):
+            end = Token(SpecTokenKind.EOF, Span(len(text), len(text) + 1, Input(text, "")))
+            raise ArgSpecParseError(end, "Expected pass name here")
+    return tuple(_available(made("pass", spec, passes[known_pass(spec.name, passes)])) for spec in specs)
+
+
+def _available(one: ModulePass) -> ModulePass:
+    """Returns a pass; NkiError if it calls a program that is not there."""
+    executable: str | None = getattr(one, "executable", None)
+    if executable is not None and which(executable) is None:
+        raise NkiError(f"pass '{one.name}' is not available: there is no program '{executable}'")
+    return one
+
+
+def checked_spec(text: str) -> str:
+    """Returns the spelling of a target or frontend; NkiError if it is none."""
+    with _spelling(text):
+        parse_spec(text)
+    return text
+
+
+@contextmanager
+def _spelling(text: str) -> Generator[None]:
+    """Turns what xDSL says about the spelling of passes, targets and frontends into an NkiError."""
+    try:
+        yield
     except ArgSpecParseError as error:
-        raise spec_error(error) from error
-    return tuple(made("pass", spec, passes[known_pass(spec.name, passes)]) for spec in specs)
+        raise _spec_error(error) from error
+    except ValueError as error:
+        number = _TOO_LONG.search(text)
+        if number is None:
+            raise
+        raise NkiError(f"an integer of {len(number[0])} digits is too large") from error
 
 
-def spec_error(error: ArgSpecParseError) -> NkiError:
-    """Returns xDSL's error about the spelling of a pass, target or frontend with its options."""
+def _spec_error(error: ArgSpecParseError) -> NkiError:
     # Its text is a headline, the place, the spelling, carets, and what is wrong.
     _, _, spelling, carets, message = str(error).rstrip("\n").split("\n")
     wrong = message.strip().removesuffix(" here")
@@ -105,9 +139,12 @@ def made(kind: str, spec: ArgSpec, factory: Callable[[], type[OptionedT]]) -> Op
             raise NkiError(f"{one} has no option '{shown}'{near}")
         # A single value may stand for itself; an option without a value is None, or not complete.
         single = len(value) == 1 and isa(value[0], types[key])
-        if not (single or isa(value, types[key]) or (not value and isa(None, types[key]))):
-            got = ",".join(map(str, value)) or "nothing"
-            raise NkiError(f"option '{shown}' of {one} expects {type_repr(types[key])}, got {got}")
+        expected = type_repr(types[key])
+        truth = any(isinstance(part, bool) for part in value)  # which Python takes for an integer
+        fits = single or isa(value, types[key]) or (not value and isa(None, types[key]))
+        if not fits or (truth and "bool" not in expected):
+            got = ",".join(str(part).lower() if isinstance(part, bool) else str(part) for part in value) or "nothing"
+            raise NkiError(f"option '{shown}' of {one} expects {expected}, got {got}")
     for key in sorted(cls.required_fields() - given.keys() - {"name"}):
         raise NkiError(f"{one} needs the option '{key.replace('_', '-')}' ({type_repr(types[key])})")
     try:

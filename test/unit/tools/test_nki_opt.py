@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from xdsl.context import Context
 from xdsl.dialects.arith import AddiOp
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnknownLoc
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
@@ -115,7 +115,7 @@ def rewriting(error: Exception) -> Callable[[ModuleOp], None]:
 
 def test_pass_failure(act_pass):
     act_pass(raising(PassFailedException("no room in SBUF")))
-    assert opt("-p", "act{size=1}") == Result(1, "", "error: no room in SBUF\nnote: in the pass 'act'\n")
+    assert opt("-p", "act{size=1}") == Result(1, "", "<stdin>: error: no room in SBUF\nnote: in the pass 'act'\n")
 
 
 def test_pass_failure_at_an_op(act_pass):
@@ -125,6 +125,35 @@ def test_pass_failure_at_an_op(act_pass):
         "  %1 = arith.addi %0, %0 : i32\n"
         "       ^\n"
         "note: in the pass 'act'\n"
+    )
+
+
+def test_an_op_without_a_place_is_where_the_nearest_one_around_it_is(act_pass):
+    def act(module: ModuleOp) -> None:
+        first_add(module).location = UnknownLoc()
+        rewriting(PassFailedException("no room"))(module)
+
+    act_pass(act)
+    text = f'"test.op"() ({{\n{ADD}"test.termop"() : () -> ()\n}}) : () -> ()'
+    result = opt("-p", "act{size=1}", text=text)
+    assert result.err.startswith("<stdin>:1:1: error: 'arith.addi' op no room\n")
+
+
+def test_an_op_without_a_place_that_does_not_verify_is_in_the_file(act_pass):
+    def act(module: ModuleOp) -> None:
+        erase_operands(module)
+        first_add(module).location = UnknownLoc()
+
+    act_pass(act)
+    assert opt("-p", "act{size=1}").err == (
+        "<stdin>: error: 'arith.addi' op Expected 2 operands, but got 0\nnote: after the pass 'act'\n"
+    )
+
+
+def test_no_message_prints_the_module():
+    assert opt("-p", "transform-interpreter").err == (
+        "<stdin>: error: the module could not find a nested named sequence with name: __transform_main\n"
+        "note: in the pass 'transform-interpreter'\n"
     )
 
 
@@ -163,7 +192,7 @@ def test_debug_shows_the_traceback(act_pass):
 )
 def test_exhausted_resources(act_pass, error, message):
     act_pass(raising(error))
-    assert opt("-p", "act{size=1}") == Result(1, "", f"error: {message}\n")
+    assert opt("-p", "act{size=1}") == Result(1, "", f"<stdin>: error: {message}\n")
 
 
 def test_invalid_ir_after_a_pass(act_pass):
@@ -202,7 +231,7 @@ def test_ir_after_a_pass_that_failed(act_pass, flag):
         '"builtin.module"() ({\n'
         '  %0 = "test.op"() : () -> i32\n'
         "}) : () -> ()\n\n"
-        "error: no room\nnote: in the pass 'act'\n",
+        "<stdin>: error: no room\nnote: in the pass 'act'\n",
     )
     assert opt("-p", "cse", "--mlir-print-ir-after-failure").err == ""
 
@@ -216,7 +245,7 @@ def test_ir_that_cannot_be_printed_hides_no_error(act_pass, monkeypatch: pytest.
     assert opt("-p", "act{size=1}", "--mlir-print-ir-after-failure") == Result(
         1,
         "",
-        "error: no room\nnote: in the pass 'act'\n"
+        "<stdin>: error: no room\nnote: in the pass 'act'\n"
         "error: internal error: ValueError: broken (--debug shows the traceback)\n",
     )
 
@@ -268,7 +297,7 @@ def test_crash_reproducer(act_pass, tmp_path: Path):
     assert result.err.endswith(f"note: in the pass 'act'\nnote: the IR before the pass is in '{path}'\n")
     assert path.read_text() == (
         '// configuration: --pass-pipeline=\'builtin.module(act{size=1 names="a","b"},dce)\'\n'
-        "// error: internal error: ValueError: a (--debug shows the traceback)\n"
+        "// <stdin>: error: internal error: ValueError: a (--debug shows the traceback)\n"
         "// note: in the pass 'act'\n"
         "builtin.module {\n"
         '  %0 = "test.op"() : () -> i32\n'
@@ -277,8 +306,10 @@ def test_crash_reproducer(act_pass, tmp_path: Path):
     assert os.listdir(tmp_path) == ["crash.mlir"]
     # The file with its own configuration fails in the same way.
     pipeline = path.read_text().split("'")[1]
-    assert opt(str(path), f"--pass-pipeline={pipeline}").err.startswith("error: internal error: ValueError: a ")
-    assert opt(str(path), "--run-reproducer").err.startswith("error: internal error: ValueError: a ")
+    assert opt(str(path), f"--pass-pipeline={pipeline}").err.startswith(
+        f"{path}: error: internal error: ValueError: a "
+    )
+    assert opt(str(path), "--run-reproducer").err.startswith(f"{path}: error: internal error: ValueError: a ")
 
 
 @pytest.mark.parametrize(
@@ -310,7 +341,7 @@ def test_crash_reproducer_that_cannot_be_written(act_pass, tmp_path: Path):
     act_pass(raising(NkiError("a")))
     result = opt("-p", "act{size=1}", f"--mlir-pass-pipeline-crash-reproducer={path}")
     assert result == Result(
-        1, "", f"error: a\nnote: in the pass 'act'\nerror: cannot write '{path}': No such file or directory\n"
+        1, "", f"<stdin>: error: a\nnote: in the pass 'act'\nerror: cannot write '{path}': No such file or directory\n"
     )
 
 
@@ -324,8 +355,8 @@ def test_crash_reproducer_of_a_split_input_is_that_of_its_first_error(act_pass, 
     text = '"test.op"() : () -> ()\n// -----\n"test.termop"() : () -> ()\n'
     result = opt("-p", "act{size=1}", "--split-input-file", f"--mlir-pass-pipeline-crash-reproducer={path}", text=text)
     assert result.err == (
-        f"error: test.op\nnote: in the pass 'act'\nnote: the IR before the pass is in '{path}'\n"
-        "error: test.termop\nnote: in the pass 'act'\n"
+        f"<stdin>: error: test.op\nnote: in the pass 'act'\nnote: the IR before the pass is in '{path}'\n"
+        "<stdin>: error: test.termop\nnote: in the pass 'act'\n"
         f"note: the IR before the pass is not written: '{path}' holds that of an error above\n"
     )
     assert "test.op" in path.read_text()
@@ -340,6 +371,15 @@ def test_crash_reproducer_of_a_split_input_is_that_of_its_first_error(act_pass, 
     [
         ("act", "pass 'act' needs the option 'size' (int)"),
         ("act{size=one}", "option 'size' of pass 'act' expects int, got one"),
+        ("act{size=true}", "option 'size' of pass 'act' expects int, got true"),
+        ("act{size=1 loop-depth=false}", "option 'loop-depth' of pass 'act' expects int|None, got false"),
+        ("act{size=1 names=a,true}", "option 'names' of pass 'act' expects tuple[str, ...], got a,true"),
+        (f"act{{size={'9' * 5000}}}", "an integer of 5000 digits is too large"),
+        ("cse,", "expected pass name, got the end\n  cse,\n      ^"),
+        (
+            "mlir-opt{executable=no-such-program}",
+            "pass 'mlir-opt' is not available: there is no program 'no-such-program'",
+        ),
         ("act{size=1,2}", "option 'size' of pass 'act' expects int, got 1,2"),
         ("act{size=1 lop-depth=2}", "pass 'act' has no option 'lop-depth'; did you mean 'loop-depth'?"),
         ("act{size=1 loop-depth=a}", "option 'loop-depth' of pass 'act' expects int|None, got a"),
@@ -353,6 +393,13 @@ def test_good_options(act_pass):
     for options in ("size=1", "size=1 names=a", "size=1 names=a,b loop-depth=3", "size=1 loop_depth=3 loop-depth"):
         assert opt("-p", f"act{{{options}}}").status == 0
         assert opt(f"--act={options}").status == 0
+
+
+@pytest.mark.parametrize("flag", ["-t", "-f"])
+def test_bad_options_of_targets_and_frontends(flag):
+    message = "error: an integer of 5000 digits is too large\n"
+    assert opt(flag, f"mlir{{x={'9' * 5000}}}") == Result(1, "", message)
+    assert opt(flag, "mlir{").err == "error: expected argument name, got the end\n  mlir{\n       ^\n"
 
 
 def test_listing_shows_summary_and_options():
@@ -501,6 +548,31 @@ def test_disable_verify():
     assert opt("--disable-verify", "--print-op-generic", text=bad).status == 0
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"arith.extsi"() : () -> ()',
+        '"scf.for"() ({\n  }) : () -> ()',
+        '"penguin.func"() <{sym_name = "f"}> ({\n  }) : () -> ()',
+    ],
+)
+def test_what_does_not_verify_is_printed_in_the_generic_form(text):
+    """As by mlir-opt, for the custom form may rely on what is not there."""
+    printed = f'"builtin.module"() ({{\n  {text}\n}}) : () -> ()\n'
+    assert opt("--disable-verify", text=text) == Result(0, printed, "")
+    dump = f"// -----// IR Dump Before cse //----- //\n{printed}\n"
+    assert opt("--disable-verify", "--mlir-print-ir-before=cse", "-p", "cse", text=text).err.startswith(dump)
+    assert opt("--disable-verify").out == opt().out
+
+
+def test_invalid_ir_between_passes_is_printed_in_the_generic_form(act_pass):
+    act_pass(repair)
+    flags = ["--verify-each=0", "--mlir-print-ir-after=act"]
+    first, second = opt("-p", "act{size=1},act{size=2}", *flags).err.split("\n\n")[:2]
+    assert '"arith.addi"() <{' in first
+    assert "%1 = arith.addi %0, %0 : i32" in second
+
+
 def test_shrink(act_pass):
     act_pass(raising(ShrinkException()))
     assert opt("-p", "act{size=1}", "--shrink") == Result(0, "Success, can shrink\n", "")
@@ -595,3 +667,49 @@ def test_output_ends_with_one_newline() -> None:
         assert out.endswith("\n")
         assert not out.endswith("\n\n")
     assert opt("--split-input-file", text=f"{ADD}// -----\n{ADD}").out.count("\n\n") == 0
+
+
+@pytest.mark.parametrize("value, given", [("1", True), ("true", True), ("TRUE", True), ("0", False), ("False", False)])
+@pytest.mark.parametrize("dash", ["-", "--"])
+def test_flags_with_a_value(value, given, dash):
+    plain, generic = opt().out, opt("--print-op-generic").out
+    for flag in ("print-op-generic", "mlir-print-op-generic"):
+        assert opt(f"{dash}{flag}={value}") == Result(0, generic if given else plain, "")
+    assert opt(f"{dash}mlir-disable-threading={value}").status == 0
+
+
+def test_flags_with_a_wrong_value():
+    message = "error: argument --mlir-disable-threading: expected 0 or 1, got 'yes'\n"
+    assert opt("--mlir-disable-threading=yes") == Result(1, "", message)
+    message = "error: argument --verify-diagnostics: invalid choice: 'some' (choose from "
+    assert opt("--verify-diagnostics=some").err.startswith(message)
+
+
+def test_marks_of_a_split_input(tmp_path: Path):
+    one = '"test.op"() : () -> ()\n'
+    module = f"builtin.module {{\n  {one}}}\n"
+    text = f"{one}// +++\n{one}// -----\n{one}"
+    assert opt("--split-input-file=// +++", text=text).out == f"{module}// -----\nbuiltin.module {{\n  {one}  {one}}}\n"
+    assert opt("--split-input-file", "--output-split-marker=// next", text=text.replace("+++", "-----")).out == (
+        f"{module}// next\n{module}// next\n{module}"
+    )
+    assert opt("--split-input-file=", text=text).out == opt(text=text).out
+    # The name of a file behind the flag is not its value.
+    path = tmp_path / "in.mlir"
+    path.write_text(f"{one}// -----\n{one}")
+    for flags in (
+        ["--split-input-file", str(path)],
+        ["-split-input-file", str(path)],
+        [str(path), "--split-input-file"],
+    ):
+        assert opt(*flags, text="").out == f"{module}// -----\n{module}"
+
+
+def test_errors_that_nobody_expects():
+    wrong = '"arith.addi"() : () -> ()'
+    expected = f"{wrong} // expected-error {{{{Expected 2 operands}}}}\n"
+    for flag, status in (("", 1), ("=all", 1), ("=only-expected", 0)):
+        assert opt(f"--verify-diagnostics{flag}", text=expected + wrong).status == status
+        assert opt(f"--verify-diagnostics{flag}", text=expected).status == 0
+        missing = opt(f"--verify-diagnostics{flag}", text=expected + "// expected-error {{more}}")
+        assert missing.err.startswith('<stdin>:2:4: error: expected error "more" was not produced')

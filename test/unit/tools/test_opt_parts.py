@@ -27,6 +27,10 @@ def test_split(text, pieces):
     assert split_input(text) == pieces
 
 
+def test_split_at_other_lines():
+    assert split_input("a\n.*\nb\n// -----\n", ".*") == [("a\n", 1), ("b\n// -----\n", 3)]
+
+
 def check(text: str, *errors: tuple[str, int], first_line: int = 1) -> list[str]:
     located = [NkiError(message, Location("f.mlir", line, 1) if line else None) for message, line in errors]
     return [f"{error.location}: {error}" for error in mismatches(text, "f.mlir", first_line, located)]
@@ -71,6 +75,7 @@ def test_every_error_and_every_comment_counts_once():
 def test_errors_in_other_files_are_without_a_place():
     error = NkiError("x", Location("kernel.py", 1, 1))
     assert mismatches("// expected-error @unknown {{x}}", "f.mlir", 1, [error]) == []
+    assert mismatches("// expected-error @unknown {{x}}", "f.mlir", 1, [NkiError("x", Location("f.mlir"))]) == []
     assert len(mismatches("a // expected-error {{x}}", "f.mlir", 1, [error])) == 2
 
 
@@ -96,6 +101,8 @@ def test_malformed_comments_are_told():
         ("builtin.module()", ""),
         ("builtin.module(cse)", "cse"),
         (" builtin.module ( cse , dce ) ", "cse,dce"),
+        ("builtin.module(a{ x=1  y=2 }, b{ })", "a{x=1  y=2},b{}"),
+        ("builtin.module(mlir-opt[ cse ])", "mlir-opt[cse]"),
         ('any(a{x=1 y="p, (q"},b)', 'a{x=1 y="p, (q"},b'),
     ],
 )
