@@ -182,7 +182,7 @@ class Function:
         self._numbers = {block: number for number, block in enumerate(blocks)}
         decoder = self._instructions.decoder
         self._compilers: dict[type[Operation], Callable[[Any, bool], Step]] = {
-            TensorOp: self._tensor,
+            TensorOp: lambda op, _: _idle,
             RegisterOp: self._register,
             LoopOp: self._loop,
             DynamicForLoopOp: self._dynamic_for_loop,
@@ -226,8 +226,16 @@ class Function:
     def _block(
         self, block: Block, *, repeats: bool, following: int | None = None
     ) -> tuple[Steps, tuple[Terminator, Operation | None]]:
-        """Returns the steps of a block and what runs after it: without a terminator the block that follows."""
+        """Returns the steps of a block and what runs after it: without a terminator the block that follows.
+
+        Where a block repeats, all storage that it defines begins anew at its start. Where it is defined, other storage
+        of the same addresses may hold what is still read.
+        """
         steps = Steps()
+        if repeats and not _runs_once(block.parent_op()):
+            for op in _begin_in(block):
+                if (storage := self._names.storages[op.results[0]]) in self._private:
+                    steps.add(op, storage.begin)
         for op in block.ops:
             try:
                 if type(op) in _TERMINATORS:
@@ -279,10 +287,6 @@ class Function:
             step()
 
         return guarded
-
-    def _tensor(self, op: TensorOp, repeats: bool) -> Step:
-        storage = self._names.storages[op.results[0]]
-        return storage.begin if repeats and storage in self._private else _idle
 
     def _register(self, op: RegisterOp, repeats: bool) -> Step:
         number, slots = self._names.slot(op.results[0]), self._names.slots
@@ -343,6 +347,19 @@ class Function:
             budget.repeats = outside
 
         return loop
+
+
+def _runs_once(op: Operation | None) -> bool:
+    return isinstance(op, LoopOp) and op.trip_count == 1
+
+
+def _begin_in(block: Block) -> Iterator[TensorOp]:
+    """Yields the storage that a block defines; a loop of one iteration is no loop in this respect."""
+    for op in block.ops:
+        if isinstance(op, TensorOp):
+            yield op
+        elif isinstance(op, LoopOp) and _runs_once(op):
+            yield from _begin_in(op.body.block)
 
 
 def _run_steps(body: Steps) -> None:

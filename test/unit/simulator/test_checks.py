@@ -127,6 +127,18 @@ def test_storage_of_a_loop_begins_anew_in_every_iteration() -> None:
     assert np.array_equal(run(outside, inputs={"a": DATA}).outputs["y"], DATA)
 
 
+@pytest.mark.parametrize("ends", ["2", "1"])
+def test_storage_of_a_loop_may_lie_where_other_storage_is_still_read(ends: str) -> None:
+    """Storage is live from its first access, wherever it is defined, also within a loop of one iteration."""
+    again = '%v = bir.tensor "v" at <0, 0> : !nki.mem<sbuf 4x8xf32>'
+    twice = f'bir.tensor_tensor add on dve "twice" outs(%u{WHOLE}) ins(%t{WHOLE}, %t{WHOLE})'
+    last = f'bir.tensor_copy "last" outs(%v{WHOLE}) ins(%u{WHOLE})'
+    inner = lines("bir.loop %j = 0 to 1 step 1 affine {", again, twice, last, save("v"), "}")
+    for tail in (lines(again, twice, last, save("v")), inner):
+        body = lines(A, Y, f"bir.loop %i = 0 to {ends} step 1 affine {{", T, U, load(), tail, "}")
+        assert np.array_equal(run(body, inputs={"a": DATA}).outputs["y"], 2 * DATA)
+
+
 def test_a_predicated_copy_writes_only_where_it_copies() -> None:
     mask = '%m = bir.tensor "m" at <0, 256> : !nki.mem<sbuf 4x8xu8>'
     ramp = (
