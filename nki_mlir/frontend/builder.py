@@ -254,11 +254,14 @@ class Builder:
         return values, properties
 
     def resolved(self, record: Record) -> None:
-        """Creates the ops of a record from resolved operands."""
+        """Creates the ops of a record from resolved operands, none where its mask or guard leaves nothing."""
         isa = record.instr.name
         roles: dict[str, Given | None] = {}
         for role, value in record.roles.items():
-            roles[role] = self.operand(value)
+            given = self.operand(value)
+            if given is None:
+                return
+            roles[role] = given
         properties: dict[str, Attribute] = {}
         for key, value in record.attributes.items():
             if key in PARAMS and type(value) not in _ENUMS:
@@ -301,15 +304,15 @@ class Builder:
 
     # Operands -----------------------------------------------------------------------------------------------------
 
-    def operand(self, value: Any) -> Given:
-        """Returns pattern and SSA values of a tile or a number."""
+    def operand(self, value: Any) -> Given | None:
+        """Returns pattern and SSA values of a tile or a number; None for a tile of which a mask leaves nothing."""
         if isinstance(value, Number):
             return Given(Immediate.of(value.value, value.dtype))
         tile: Tile = value
         return self.access(tile.storage, tile.encode())
 
-    def access(self, storage: Storage, encoded: Encoded) -> Given:
-        """Returns pattern and SSA values of an access to a storage."""
+    def access(self, storage: Storage, encoded: Encoded) -> Given | None:
+        """Returns pattern and SSA values of an access to a storage; None where a mask leaves nothing of it."""
         access, variables, _ = encoded
         accessed = self.storages[storage]
         if not variables:
@@ -318,7 +321,8 @@ class Builder:
         if not any(isinstance(v, int) for v in values):
             return Given(access, accessed, [v for v in values if isinstance(v, SSAValue)])
         resolved, order = access.at(lambda k: v if isinstance(v := values[k], int) else affine.index(k))
-        assert resolved is not None
+        if resolved is None:
+            return None
         return Given(resolved, accessed, [v for k in order if isinstance(v := values[k], SSAValue)])
 
     def param(self, value: Any) -> Given:

@@ -84,7 +84,7 @@ class KlrBuilder(Builder):
                     self.storages[allocation] = op.results[0]
                 self.ops.append(op)
 
-    def access(self, storage: Storage, encoded: Encoded) -> Given:
+    def access(self, storage: Storage, encoded: Encoded) -> Given | None:
         access, variables, _ = encoded
         if variables:
             numbers = [self.values[variable] for variable in variables]

@@ -290,6 +290,32 @@ def test_a_mask_of_numbers_records_all_or_nothing():
     np.testing.assert_allclose(both(kernel, X), X + 2, rtol=1e-6)
 
 
+def test_a_mask_that_leaves_nothing_of_an_iteration():
+    """The list is indexed behind the mask, which tells the iterations apart only then."""
+
+    @jit
+    def kernel(x, of_grid):
+        out = output(x)
+        row, column = nl.mgrid[0:128, 0:64]
+        nl.store(out, nl.multiply(nl.load(x), 0.0))
+
+        def part(number):
+            tile = nl.load(x)
+            nl.store(out[row, column], tile, mask=(column < number * 8))
+            nl.multiply(tile, [1.0, 2.0, 3.0][number])
+
+        if of_grid:
+            part(nl.program_id(0))
+        else:
+            for number in nl.sequential_range(3):
+                part(number)
+        return out
+
+    expected = np.where(np.arange(64) < 16, X, 0)
+    assert (both(kernel, X, False) == expected).all()
+    assert (both(kernel[3], X, True) == expected).all()
+
+
 def test_a_mask_of_a_matmul_belongs_to_the_operand_with_its_axis():
     @jit
     def kernel(x, y):
