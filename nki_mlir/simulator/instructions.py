@@ -15,6 +15,7 @@ from nki_mlir.dialects.instruction import InstructionOp
 from nki_mlir.isa.enums import Engine
 from nki_mlir.isa.instructions.base import Evaluation, Instruction, Run
 from nki_mlir.isa.target import Target
+from nki_mlir.simulator.accesses import CompiledAccess
 from nki_mlir.simulator.checks import CheckedStep, checked_fixed_step, checked_moving_step
 from nki_mlir.simulator.decode import Decoded, Decoder, Names, Operand
 from nki_mlir.simulator.expressions import compiled
@@ -121,18 +122,18 @@ class InstructionCompiler:
     # Steps
 
     def _step(self, decoded: Decoded) -> Step:
+        run, care = self._run(decoded), self._care(decoded)
         adds: Accumulate = False
-        written: list[Any] = []
+        open_result, written = False, list[Any]()
         if decoded.isa.accumulates:
             adds, result = self._accumulate(decoded), decoded.result()
-            open_result = adds is None and result.position is None
-            if adds is None and result.position is not None:
-                written.append(result.written(result.position))
-            else:
+            if adds is not None:
+                run = _telling(run, result)
                 written.append(adds)
-        else:
-            open_result = False
-        run, care = self._run(decoded), self._care(decoded)
+            else:
+                result.storage.grows = True
+                open_result = result.position is None
+                written.append(None if result.position is None else result.written(result.position))
         if callable(adds) or open_result or not (decoded.fixed or _is_bound(decoded)):
             return CheckedStep(decoded, run, adds, care).run
         arguments = decoded.arguments() + written
@@ -151,6 +152,18 @@ class InstructionCompiler:
             run(*arguments)
 
         return step
+
+
+def _telling(run: Run, result: CompiledAccess) -> Run:
+    """Returns the evaluation of a matmul with a flag, which tells those without one where it has written."""
+
+    def telling(*arguments: Any) -> Any:
+        found = run(*arguments)
+        if result.storage.grows and (position := result.position or result.locate()) is not None:
+            result.written(position).mark()
+        return found
+
+    return telling
 
 
 def _is_bound(decoded: Decoded) -> bool:

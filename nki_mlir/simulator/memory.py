@@ -40,13 +40,15 @@ class Place(NamedTuple):
 class Storage:
     """The memory behind one `bir.tensor`, or behind all those of a name that functions share."""
 
-    __slots__ = ("_marks", "has_shadow", "life", "mem", "name", "places")
+    __slots__ = ("_marks", "grows", "has_shadow", "life", "mem", "name", "places")
 
     def __init__(self, name: str, mem: MemType, places: list[Place]) -> None:
         self.name = name
         self.mem = mem
         self.places = places
         self.has_shadow = any(place.shadow is not None for place in places)
+        self.grows = False
+        """Whether some matmul adds to it where earlier ones wrote."""
         self.life = 0
         """How often the storage was made new."""
         self._marks: dict[int, Array] = {}

@@ -115,6 +115,29 @@ def test_accumulation_is_per_location() -> None:
         assert run(body, poison=poison).outputs["y"].tolist() == [1.0] * 24 + [2.0] * 16 + [1.0] * 24
 
 
+@pytest.mark.parametrize("flags", ["0 .", "1 .", "0 1 .", ". 0 .", "0 . 1 .", "%i ."])
+@pytest.mark.parametrize("moving", [False, True])
+def test_flags_count_for_matmuls_without_one(flags: str, moving: bool) -> None:
+    """A dot stands for a matmul without a flag, which adds behind any other."""
+    where = "4*%i : 8" if moving else "0 : 8"
+    product = f"bir.matmult outs(%p[0 : 1 | {where}] f32) ins(%o[0 : 1 | 0 : 1] f32, %o[0 : 1 | 0 : 8] f32)"
+    expected = 0.0 if flags[0] in "0.%" else 2.5
+    for flag in flags.split():
+        expected = 1.0 if flag in ("0", "%i") or (flag == "." and expected == 0.0) else expected + 1.0
+    matmuls = "\n".join(product + ("" if flag == "." else f" params(accumulate = {flag})") for flag in flags.split())
+    body = f"""{Y.replace("64x", "8x")}
+        %o = bir.tensor "o" at <0, 0> : !nki.mem<sbuf 1x8xf32>
+        %p = bir.tensor "p" at <0, 0> : !nki.mem<psum 1x16xf32>
+        bir.memset outs(%o[0 : 1 | 0 : 8] f32) ins(1.0 : f32)
+        bir.memset outs(%p[0 : 1 | 0 : 16] f32) ins(2.5 : f32)
+        bir.loop %i = 0 to 1 step 1 affine {{
+        {matmuls}
+        }}
+        bir.save outs(%y[0 : 8] f32) ins(%p[0 : 1 | 0 : 8] f32)"""
+    for poison in (True, False):
+        assert run(body, poison=poison).outputs["y"].tolist() == [expected] * 8
+
+
 def test_accumulating_adds_to_what_psum_holds() -> None:
     body = f"""{Y.replace("64x", "8x")}
         %o = bir.tensor "o" at <0, 0> : !nki.mem<sbuf 1x8xf32>
