@@ -67,6 +67,8 @@ class PenguinBuilder(Builder):
         when: Given | None = None,
     ) -> None:
         properties.pop("priority", None)  # Penguin's transfers have none
+        if isa != "dma_copy":
+            properties.pop("oob_mode", None)  # those from HBM to the chip and back have none either
         if isa == "scalar_tensor_tensor":
             properties["is_scalar_tensor_tensor"] = UnitAttr()
         elif isa == "activation" and "accumulate" in properties:

@@ -1,5 +1,6 @@
 """Penguin: filling and moving memory."""
 
+from nki_mlir.dialects.attributes import OobModeAttr
 from nki_mlir.dialects.forms import (
     CopyForm,
     DmaForm,
@@ -7,7 +8,7 @@ from nki_mlir.dialects.forms import (
     RegisterLoadForm,
     RegisterMoveForm,
 )
-from nki_mlir.dialects.instruction import instruction
+from nki_mlir.dialects.instruction import instruction, opt_enum
 from nki_mlir.isa.instructions.memory import DMA_COPY, DMA_LOAD, DMA_SAVE, MEMSET, TENSOR_COPY
 from nki_mlir.isa.instructions.registers import REGISTER_LOAD, REGISTER_MOVE
 
@@ -38,6 +39,7 @@ class DMACopyOp(DmaForm):
     """DMACopyOp: copy between any two spaces."""
 
     name = "penguin.dma_copy"
+    oob_mode = opt_enum(OobModeAttr)
 
 
 @instruction(TENSOR_COPY)

@@ -62,9 +62,9 @@ penguin.module @m attributes {arch = #nki.arch<gen3>} {
     // CHECK: penguin.memset on pool outs(%x[0 : 128 | 0 : 512] f32) ins(1.5 : f32)
     // GENERIC: "penguin.memset"(
     penguin.memset on pool outs(%x[0 : 128 | 0 : 512] f32) ins(1.5 : f32)
-    // CHECK: penguin.dma_copy outs(%o[0 : 262144] f32) ins(%a[0 : 262144] f32) {dge_type = #nki.dge<hwdge>}
+    // CHECK: penguin.dma_copy outs(%o[0 : 262144] f32) ins(%a[0 : 262144] f32) {oob_mode = #nki.oob<skip>, dge_type = #nki.dge<hwdge>}
     // GENERIC: "penguin.dma_copy"(
-    penguin.dma_copy outs(%o[0 : 262144] f32) ins(%a[0 : 262144] f32) {dge_type = #nki.dge<hwdge>}
+    penguin.dma_copy outs(%o[0 : 262144] f32) ins(%a[0 : 262144] f32) {oob_mode = #nki.oob<skip>, dge_type = #nki.dge<hwdge>}
     // CHECK: penguin.tensor_tensor max outs(%x[0 : 128 | 0 : 512] f32) ins(%x[0 : 128 | 0 : 512] f32, %y{3}[0 : 128 | 0 : 512] f32)
     // GENERIC: "penguin.tensor_tensor"(
     penguin.tensor_tensor max outs(%x[0 : 128 | 0 : 512] f32) ins(%x[0 : 128 | 0 : 512] f32, %y{3}[0 : 128 | 0 : 512] f32)

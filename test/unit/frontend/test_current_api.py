@@ -164,6 +164,18 @@ def test_tensor_copy_accepts_the_type_of_earlier_releases():
     assert (both(kernel, X) == X).all()
 
 
+def test_what_transfers_say_of_indices_outside_changes_no_direct_one():
+    @nki.jit
+    def kernel(x):
+        out, copy = (nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm) for _ in range(2))
+        tile = nl.ndarray(x.shape, x.dtype)
+        for dst, src in ((copy, x), (tile, copy), (out, tile)):
+            nisa.dma_copy(dst, src, oob_mode=nisa.oob_mode.skip)
+        return out
+
+    assert (both(kernel, X) == X).all()
+
+
 def test_views_of_more_dimensions_than_an_access_has_pairs():
     @nki.jit
     def kernel(x):
