@@ -194,7 +194,10 @@ class Kernel:
         rolling = frontend == "beta3" and self.generation.rolls
         trace = self._trace(args, kwargs, chosen, rolling)
         if rolling and os.environ.get(CHECK_VARIABLE, "") not in ("", "0"):
-            self._check(trace, self._trace(args, kwargs, chosen, False))
+            # Compared as they are recorded: what finishing does to a loop may depend on all its iterations.
+            plain = self.copy_kernel(generation=replace(self.generation, finish=None))
+            rolled, unrolled = (plain._trace(args, kwargs, chosen, rolls) for rolls in (True, False))
+            self._check(rolled, unrolled)
         return trace
 
     def _trace(self, args: Sequence[Any], kwargs: Mapping[str, Any], target: Target, rolling: bool) -> Trace:

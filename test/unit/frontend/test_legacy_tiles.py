@@ -165,6 +165,26 @@ def test_tensors_in_hbm_are_stored_to():
         kernel.trace((X,), {}, frontend="beta3")
 
 
+def test_copies_that_only_some_iterations_could_fold():
+    """An addition may write over what it reads where both are the same elements, as in one iteration of four."""
+
+    @jit
+    def kernel(x):
+        out = output(x)
+        tile = nl.load(x)
+        for n in nl.sequential_range(4):
+            for m in nl.sequential_range(4):
+                tile[:, nl.ds(n, 4)] = nisa.tensor_scalar(tile[:, nl.ds(m, 4)], np.add, 1.0)
+        nl.store(out, tile)
+        return out
+
+    expected = X.copy()
+    for n in range(4):
+        for m in range(4):
+            expected[:, n : n + 4] = expected[:, m : m + 4] + np.float32(1)
+    assert (both(kernel, X) == expected).all()
+
+
 # Operators in place ---------------------------------------------------------------------------------------------
 
 
