@@ -13,7 +13,7 @@ import numpy as np
 from nki_mlir.dialects.attributes import value_of
 from nki_mlir.dialects.instruction import InstructionOp
 from nki_mlir.isa.enums import Engine
-from nki_mlir.isa.instructions.base import Evaluation, Instruction, Run
+from nki_mlir.isa.instructions.base import NEVER_RESET, Evaluation, Instruction, Run
 from nki_mlir.isa.target import Target
 from nki_mlir.simulator.accesses import CompiledAccess
 from nki_mlir.simulator.checks import CheckedStep, checked_fixed_step, checked_moving_step
@@ -28,10 +28,14 @@ Accumulate: TypeAlias = bool | Callable[[], bool] | None
 
 
 class Lanes:
-    """The accumulator registers of one core's engines, seen from the first partition of an instruction."""
+    """The accumulator registers of one core's engines, seen from the first partition of an instruction.
 
-    def __init__(self, registers: dict[Engine, tuple[Array, Array]], first: int = 0) -> None:
+    `mark` is what marks a register as undefined that nothing has reset: 0, if that is not looked for.
+    """
+
+    def __init__(self, registers: dict[Engine, tuple[Array, Array]], first: int = 0, mark: int = 0) -> None:
         self._registers = registers
+        self._mark = mark
         self._first = first
 
     def of(self, engine: Engine) -> Array:
@@ -45,12 +49,13 @@ class Lanes:
     def _both(self, engine: Engine) -> tuple[Array, Array]:
         found = self._registers.get(engine)
         if found is None:
-            found = self._registers[engine] = np.zeros(PARTITIONS, np.float32), np.zeros(PARTITIONS, np.uint8)
+            marks = np.full(PARTITIONS, self._mark, np.uint8)
+            found = self._registers[engine] = np.zeros(PARTITIONS, np.float32), marks
         return found
 
     def seen_from(self, first: int) -> "Lanes":
         """Returns the same registers seen from another partition."""
-        return Lanes(self._registers, first) if first else self
+        return Lanes(self._registers, first, self._mark) if first else self
 
 
 class InstructionCompiler:
@@ -61,7 +66,7 @@ class InstructionCompiler:
         self._names = names
         self._target = target
         self._undefined = undefined
-        self._lanes = Lanes({})
+        self._lanes = Lanes({}, mark=0 if undefined is None else NEVER_RESET)
         self._runs: dict[tuple[Any, ...], Run] = {}
 
     def compile(self, op: InstructionOp, isa: Instruction) -> Step:

@@ -8,6 +8,7 @@ from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import AccumulateCommand, ActivationFunction, AluOp, Engine
 from nki_mlir.isa.instructions.base import (
     MINIMUM_CYCLES,
+    NEVER_RESET,
     Array,
     Evaluation,
     Instruction,
@@ -82,6 +83,8 @@ def _activation(e: Evaluation) -> Run:
         if command in RESETTING:
             lanes[:] = 0.0
             np.equal(marks, JUST_MARKED, out=marks)
+        elif (marks == NEVER_RESET).any():
+            raise NkiError("the accumulator was never reset, so that it holds nothing to add to or to read")
         elif marks.any():
             raise NkiError("the accumulator holds the sum of elements that were never written")
         if command in ADDING:

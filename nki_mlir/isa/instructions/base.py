@@ -30,6 +30,10 @@ element that is defined and less for one that is not (roles that are wholly defi
 255 in an output's shape, it returns the same of the output. None: the instruction cannot run on them."""
 
 
+NEVER_RESET = 3
+"""What `Accumulators.undefined` holds at first where reading what was never written is looked for."""
+
+
 class Accumulators(Protocol):
     """The accumulator registers of the engines, 128 fp32 values each, kept between instructions."""
 

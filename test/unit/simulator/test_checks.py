@@ -296,6 +296,24 @@ def test_sums_of_undefined_elements_are_undefined():
     assert np.array_equal(run(again, inputs={"a": DATA}).outputs["z"], 2 * DATA.sum(axis=1))
 
 
+@pytest.mark.parametrize("command", ["accumulate", "add_accumulate", "idle"])
+def test_the_accumulator_must_be_reset_before_it_is_used(command: str) -> None:
+    sums = '%s = bir.tensor "s" at <0, 128> : !nki.mem<sbuf 4x1xf32>'
+    outs = f"outs(%u{WHOLE}, reduce_res = %s[0 : 4 | 0 : 1] f32)"
+    used = f'bir.activation copy on act "use" {outs} ins(%t{WHOLE}) {{accumulate = #nki.accumulate<{command}>}}'
+    reset = used.replace('"use"', "").replace(f"<{command}>", "<zero>")
+    z = '%z = bir.tensor "z" kind external_output : !nki.mem<hbm 4xf32>'
+    ends = "bir.save outs(%z[0 : 1*4, 1] f32) ins(%s[0 : 4 | 0 : 1] f32)"
+    message = "the accumulator was never reset, so that it holds nothing to add to or to read"
+    fails(lines(A, T, U, sums, z, load(), used, ends), f"'bir.activation' op \"use\": {message}", 8)
+    expected = np.zeros(4) if command == "idle" else DATA.sum(axis=1)
+    assert np.array_equal(
+        run(lines(A, T, U, sums, z, load(), reset, used, ends), inputs={"a": DATA}).outputs["z"], expected
+    )
+    unchecked = run(lines(A, T, U, sums, z, load(), used, ends), inputs={"a": DATA}, poison=False)
+    assert np.array_equal(unchecked.outputs["z"], expected)
+
+
 # Outputs ----------------------------------------------------------------------------------------------------------
 
 
