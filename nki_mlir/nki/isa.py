@@ -11,12 +11,10 @@ from nki_mlir.dialects.affine import LARGEST
 from nki_mlir.frontend import shared_api
 from nki_mlir.frontend.catalogue import NkiValidationError
 from nki_mlir.frontend.context import mark_nki_functions, nki_ctx
-from nki_mlir.frontend.create import element_type
 from nki_mlir.frontend.errors import (
     NKINotImplementedError,
     NKISyntaxError,
     NKITypeError,
-    NKIValueError,
     err_unexpected_type_of_operand,
     err_unsupported_memory,
 )
@@ -303,17 +301,13 @@ def tensor_copy(
 ) -> NkiInstruction:
     """dst = src on chip; a cast goes through fp32.
 
-    `dtype` is an argument of earlier releases that published kernels still give: the type of dst, and no other.
-
-    Raises:
-        NKIValueError: `dtype` is not the type of dst.
+    `dtype` is an argument of earlier releases that published kernels still give, also where dst is of another type: the
+    type of dst decides.
     """
+    del dtype
     api = "tensor_copy"
-    result, chosen = tile_of(api, "dst", dst), optional(api, "engine", engine, enums.Engine)
-    if dtype is not None and (given := element_type(dtype)) is not result.element:
-        message = f"{api}: dtype is {given}, but dst is of type {result.element}; the type of dst decides"
-        raise NKIValueError(message, rule="dtype")
-    _sema().tensor_copy(result, tile_of(api, "src", src), chosen, name=name)
+    chosen = optional(api, "engine", engine, enums.Engine)
+    _sema().tensor_copy(tile_of(api, "dst", dst), tile_of(api, "src", src), chosen, name=name)
     return HANDLE
 
 

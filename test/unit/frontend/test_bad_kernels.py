@@ -82,10 +82,6 @@ CURRENT: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda x: nisa.tensor_copy(tile(), tile(), name=5),  # pyright: ignore[reportArgumentType]
         "tensor_copy: its name must be a string, got 5 [name]",
     ),
-    "type that is not that of dst": (
-        lambda x: nisa.tensor_copy(tile(), tile(), dtype=nl.bfloat16),
-        "tensor_copy: dtype is bf16, but dst is of type f32; the type of dst decides [dtype]",
-    ),
     "transfer of psum": (
         lambda x: nisa.dma_copy(x, nl.ndarray(x.shape, x.dtype, buffer=nl.psum)),
         "dma_copy: src is in psum, expected to be in sbuf, hbm [unsupported_memory]",
