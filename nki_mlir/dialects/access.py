@@ -69,6 +69,8 @@ _numbers = count()
 class Access(Data[AccessFields]):
     """An interned access pattern: equal patterns are one object, and derived figures are computed once.
 
+    A mask bounds a pair by expressions over index values; a bound that is a number is the pair's number.
+
     Derived attributes: `partitions` and `free` (elements, None where a mask bounds them), `count` (their product),
     `low` and `high` (lowest and highest element that the pairs reach from the offset), `indices` (number of index
     values), `nums` (all pair numbers, partitions first), `form` (a number that patterns share if and only if they
@@ -98,6 +100,9 @@ class Access(Data[AccessFields]):
         rest = partition, partition_pairs, pairs, dtype, indirect
         form = cls._forms.get(rest)
         if form is None:
+            folded = _folded(fields)
+            if folded is not None:
+                return cls._pool.setdefault(fields, cls(folded))
             form = cls._forms.setdefault(rest, _form(next(_numbers), fields))
         self = object.__new__(cls)
         put = object.__setattr__
@@ -338,6 +343,20 @@ def _resolve(pairs: tuple[Pair, ...], replacement: Callable[[int], Expr]) -> tup
             return None
         out.append(Pair(pair.step, number, tuple(open_bounds)))
     return tuple(out)
+
+
+def _folded(fields: AccessFields) -> AccessFields | None:
+    """Returns the pattern without those bounds that are numbers, None if it has none.
+
+    Raises `VerifyException` if one of them leaves no element.
+    """
+    parts = fields.partition_pairs or (), fields.pairs
+    if not any(isinstance(bound, int) for pairs in parts for pair in pairs for bound in pair.bounds):
+        return None
+    partition_pairs, pairs = (_resolve(part, affine.index) for part in parts)
+    if partition_pairs is None or pairs is None:
+        raise VerifyException("the mask of an access leaves no element")
+    return fields._replace(partition_pairs=partition_pairs if fields.partition_pairs else None, pairs=pairs)
 
 
 def merged(pairs: Sequence[Pair]) -> tuple[Pair, ...]:

@@ -17,7 +17,7 @@ from nki_mlir.isa.names import unknown
 from nki_mlir.isa.target import Target, default_target
 from nki_mlir.simulator.errors import located
 from nki_mlir.simulator.memory import WHOLE, Array, Storage, check_size, separate
-from nki_mlir.simulator.program import Budget, Function, definitions, is_shared, unsupported
+from nki_mlir.simulator.program import Budget, Function, definitions, unsupported
 from nki_mlir.simulator.threads import one_blas_thread
 from nki_mlir.simulator.undefined import DEFINED, Undefined
 
@@ -85,7 +85,7 @@ def tensors_of(module: ModuleOp) -> dict[str, TensorOp]:
     """Returns, by name and in order, the first definitions of the tensors that all functions share."""
     found: dict[str, TensorOp] = {}
     for op in definitions(module.body):
-        if isinstance(op, TensorOp) and is_shared(op):
+        if isinstance(op, TensorOp) and op.is_shared:
             found.setdefault(op.sym.data, op)
     return found
 
@@ -95,7 +95,7 @@ def input_tensors(module: ModuleOp) -> dict[str, TensorOp]:
     return {
         op.sym.data: op
         for op in definitions(module.body)
-        if isinstance(op, TensorOp) and is_shared(op) and may_be_given(op)
+        if isinstance(op, TensorOp) and op.is_shared and may_be_given(op)
     }
 
 
@@ -163,7 +163,7 @@ class _Program:
             if not isinstance(op, TensorOp):
                 continue
             name = op.sym.data
-            if is_shared(op):
+            if op.is_shared:
                 tensor = self._tensors.get(name)
                 if tensor is None:
                     self._tensors[name] = _Tensor(op)
@@ -173,7 +173,7 @@ class _Program:
                     )
                 else:
                     tensor.ops.append(op)
-            apart[name if is_shared(op) else f"{name}#{len(apart)}"] = op
+            apart[name if op.is_shared else f"{name}#{len(apart)}"] = op
         check_size([op for op in apart.values() if op.places is None or not op.mem.on_chip], self._poison)
 
     def fill(self, inputs: Mapping[str, Any]) -> None:

@@ -24,7 +24,6 @@ from nki_mlir.dialects.bir.structure import (
     UnconditionalBranchOp,
 )
 from nki_mlir.dialects.instruction import InstructionOp, guard_indices
-from nki_mlir.isa.enums import MemorySpace, TensorKind
 from nki_mlir.isa.target import Target
 from nki_mlir.simulator.decode import Names
 from nki_mlir.simulator.errors import RunError, located
@@ -173,7 +172,7 @@ class Function:
             if isinstance(op, RegisterOp):
                 self._names.new_slot(op.results[0])
                 continue
-            storage = shared.get(op.sym.data) if is_shared(op) else None
+            storage = shared.get(op.sym.data) if op.is_shared else None
             if storage is None:
                 storage = memory.storage(op)
                 self._private.add(storage)
@@ -373,11 +372,6 @@ def _run_steps(body: Steps) -> None:
 
 def _no_block() -> None:
     """Ends the function."""
-
-
-def is_shared(op: TensorOp) -> bool:
-    """Whether all functions of the module see one memory under the storage's name."""
-    return not op.mem.on_chip and (op.tensor_kind is not TensorKind.INTERNAL or op.mem.space is MemorySpace.SHARED_HBM)
 
 
 def unsupported(op: Operation) -> NkiError:

@@ -34,7 +34,7 @@ class Unroll(ModulePass):
     A copy has the numbers of its iteration in place of loop variables. Guards and masks that these decide are gone, and
     so is an instruction whose guard does not hold or whose access has no element left. Instructions and storage of the
     body get unique names that end in the values of the loop variables; storage placed before is placed the same in all
-    copies. The result computes the same bits as the loops.
+    copies. Storage that all functions share under its name is one, before the loops. The result computes the same bits.
 
     Loops with bounds in registers stay, and so do the regions in which instructions keep their order, with everything
     inside them unrolled. `max_trip_count` also keeps loops of more iterations. A result of more than `max_instructions`
@@ -52,10 +52,11 @@ class Unroll(ModulePass):
                 raise ValueError(f"{option} must be at least 0, got {most}")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        count = sum(self._count(block, False) for region in op.regions for block in region.blocks)
-        if count > self.max_instructions and any(self._unrolls(inner) for inner in op.walk()):
-            message = f"unrolling gives {count} instructions, at most {self.max_instructions} are allowed"
-            raise NkiError(f"{message} (option max-instructions)", place_of(op.location))
+        count = self._count_in(op, False)
+        if count > self.max_instructions and (loops := [inner for inner in op.walk() if self._unrolls(inner)]):
+            longest = max(loops, key=lambda loop: self._count_in(loop, True) * cast(bir.LoopOp, loop).trip_count)
+            message = f"unrolling gives {count} ops, at most {self.max_instructions} are allowed"
+            raise NkiError(f"{message} (option max-instructions)", place_of(longest.location))
         self._enter(op)
 
     def _unrolls(self, op: Operation) -> bool:
@@ -63,17 +64,19 @@ class Unroll(ModulePass):
             return False
         return self.max_trip_count is None or op.trip_count <= self.max_trip_count
 
-    def _count(self, block: Block, inside: bool) -> int:
-        """Returns the number of ops that a block becomes; raises for an op inside a loop that cannot be copied."""
+    def _count_in(self, op: Operation, inside: bool) -> int:
+        """Returns the number of ops that those in an op become; raises for one in a loop that cannot be copied."""
         total = 0
-        for op in block.ops:
-            if inside and (op.successors or not isinstance(op, _COPIED)):
-                raise op_error(op, "stands in a loop, of which only instructions, storage and loops can be unrolled")
-            total += 1
-            if op.regions:
-                unrolls = self._unrolls(op)
-                body = sum(self._count(b, inside or unrolls) for region in op.regions for b in region.blocks)
-                total += body * cast(bir.LoopOp, op).trip_count - 1 if unrolls else body
+        for block in (block for region in op.regions for block in region.blocks):
+            for inner in block.ops:
+                if inside and (inner.successors or not isinstance(inner, _COPIED)):
+                    message = "stands in a loop, of which only instructions, storage and loops can be unrolled"
+                    raise op_error(inner, message)
+                total += 1
+                if inner.regions:
+                    unrolls = self._unrolls(inner)
+                    body = self._count_in(inner, inside or unrolls)
+                    total += body * cast(bir.LoopOp, inner).trip_count - 1 if unrolls else body
         return total
 
     def _enter(self, op: Operation) -> None:
@@ -100,6 +103,8 @@ class _Unroller:
     def __init__(self, unrolls: Callable[[Operation], bool], function: bir.FuncOp) -> None:
         self.unrolls = unrolls
         self.names: set[str] = set()
+        self.shared: list[Operation] = []
+        """Storage of the loops around the current op that goes before them."""
         for op in function.walk():
             if isinstance(name := op.properties.get("name"), StringAttr):
                 self.names.add(name.data)
@@ -113,7 +118,8 @@ class _Unroller:
                     if self.unrolls(inner):
                         made: list[Operation] = []
                         self.copier(inner)({}, "", made)
-                        insert(block, made, inner)
+                        insert(block, self.shared + made, inner)
+                        self.shared.clear()
                         block.erase_op(inner)
                     elif inner.regions:
                         self.enter(inner)
@@ -124,11 +130,23 @@ class _Unroller:
             return self._instruction(op)
         if isinstance(op, bir.LoopOp) and self.unrolls(op):
             # Iterations without instructions count as none, but they would take time.
-            body = self._body(op) if op.trip_count else []
-            return partial(_iterations, op.variable, op.range(), body) if body else _nothing
+            body = self._body(op)
+            return partial(_iterations, op.variable, op.range(), body) if body and op.trip_count else _nothing
         if op.regions:
             return partial(_region, op, self._body(op))
+        if isinstance(op, bir.TensorOp) and op.is_shared:
+            return self._shared(op)
         return partial(self._declaration, op)
+
+    def _shared(self, op: bir.TensorOp) -> Copy:
+        """Returns how to copy storage that is the same in all iterations."""
+        new = op.clone()
+        self.shared.append(new)
+
+        def copy(env: Environment, suffix: str, out: list[Operation]) -> None:
+            env[op.results[0]] = new.results[0]
+
+        return copy
 
     def _body(self, op: Operation) -> list[Copy]:
         copiers = (self.copier(inner) for inner in op.regions[0].block.ops)

@@ -34,6 +34,7 @@ from nki_mlir.dialects.structure import LoopOp as SharedLoopOp
 from nki_mlir.dialects.structure import ModuleOp as SharedModuleOp
 from nki_mlir.dialects.structure import RegisterOp as SharedRegisterOp
 from nki_mlir.dialects.structure import WhileOp as SharedWhileOp
+from nki_mlir.isa.enums import MemorySpace, TensorKind
 from nki_mlir.isa.instructions.registers import COMPARE_AND_BRANCH
 
 
@@ -62,6 +63,13 @@ class TensorOp(StorageOp):
     """A memory location set: a named tensor and where its blocks are placed."""
 
     name = "bir.tensor"
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether all functions of the module see one memory under the tensor's name."""
+        if self.mem.on_chip:
+            return False
+        return self.tensor_kind is not TensorKind.INTERNAL or self.mem.space is MemorySpace.SHARED_HBM
 
 
 @irdl_op_definition

@@ -37,6 +37,9 @@ bir.module @m {
     bir.tensor_copy outs(%x[0 : 64*2, 32 | 0 : 512] f32) ins(%y[0 : 64 | 0 : 512] f32)
     // expected-error @+1 {{'bir.tensor_copy' op dst accesses 8 partitions from partition 48, they must start at 0, 32, 64 or 96 [HW-P2]}}
     bir.tensor_copy outs(%x[48 : 8 | 0 : 512] f32) ins(%y[0 : 8 | 0 : 512] f32)
+    // A bound that is a number is the number of its pair.
+    // expected-error @+1 {{'bir.tensor_copy' op dst accesses 8 partitions from partition 48, they must start at 0, 32, 64 or 96 [HW-P2]}}
+    bir.tensor_copy outs(%x[48 : min(32, 8) | 0 : 512] f32) ins(%y[0 : 8 | 0 : 512] f32)
     // expected-error @+1 {{'bir.tensor_copy' op dst accesses 64 partitions from partition 32, they must start at 0 or 64 [HW-P2]}}
     bir.tensor_copy outs(%x[32 : 64 | 0 : 512] f32) ins(%y[64 : 64 | 0 : 512] f32)
     // expected-error @+1 {{'bir.tensor_copy' op dst accesses 33 partitions from partition 96, they must start at 0 or 64 [HW-P2]}}

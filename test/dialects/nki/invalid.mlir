@@ -164,6 +164,19 @@ bir.module @m {
     %a = bir.tensor "a" : !nki.mem<hbm 512x512xf32>
     %k = bir.tensor "k" : !nki.mem<sbuf 32x512xf32, blocks 2>
     %r = bir.register "r"
+    // expected-error @+1 {{the mask of an access leaves no element}}
+    bir.memset outs(%t[0 : 128 | 0 : min(4, 0)] f32) ins(0.0 : f32)
+  }
+}
+
+// -----
+
+bir.module @m {
+  bir.func @f {
+    %t = bir.tensor "t" : !nki.mem<sbuf 128x512xf32>
+    %a = bir.tensor "a" : !nki.mem<hbm 512x512xf32>
+    %k = bir.tensor "k" : !nki.mem<sbuf 32x512xf32, blocks 2>
+    %r = bir.register "r"
     // expected-error @+1 {{expected min(number, expression, …)}}
     bir.memset outs(%t[0 : 128 | 0 : min(%r, 4)] f32) ins(0.0 : f32)
   }

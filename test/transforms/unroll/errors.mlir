@@ -11,10 +11,10 @@ bir.module @m {
 
 // -----
 
-// expected-error @-1 {{unrolling gives 30000003 instructions, at most 2000000 are allowed (option max-instructions)}}
 bir.module @m {
   bir.func @f {
     %t = bir.tensor "t" : !nki.mem<sbuf 128x64xf32>
+    // expected-error @+1 {{unrolling gives 30000003 ops, at most 2000000 are allowed (option max-instructions)}}
     bir.loop %i = 0 to 1000000000 step 100 affine {
       bir.memset outs(%t[0 : 128 | 0 : 64] f32) ins(0.0 : f32)
       bir.memset outs(%t[0 : 128 | 0 : 64] f32) ins(0.0 : f32)

@@ -3,7 +3,7 @@
 // RUN: not nki-opt %s -p 'unroll{max-instructions=5}' 2>&1 | filecheck %s --check-prefix=LESS
 // RUN: nki-opt %s -p 'unroll{max-instructions=1 max-trip-count=1}' | filecheck %s --check-prefix=KEPT
 
-// LESS: max_instructions.mlir:1:1: error: unrolling gives 6 instructions, at most 5 are allowed (option max-instructions)
+// LESS: max_instructions.mlir:13:5: error: unrolling gives 6 ops, at most 5 are allowed (option max-instructions)
 // LESS: in the pass 'unroll'
 // CHECK-COUNT-3: bir.memset "s_
 // KEPT: bir.loop

@@ -174,3 +174,38 @@ bir.module @m {
     bir.return
   }
 }
+
+// -----
+
+// Storage that all functions share under its name is one in all iterations, also of a loop that never runs, and stands
+// before the loops.
+// CHECK:      bir.func @shared {
+// CHECK-NEXT:   %t = bir.tensor "t" : !nki.mem<sbuf 2x4xf32>
+// CHECK-NEXT:   %y = bir.tensor "y" kind external_output : !nki.mem<hbm 2x4xf32>
+// CHECK-NEXT:   %s = bir.tensor "s" : !nki.mem<shared_hbm 2x4xf32>
+// CHECK-NEXT:   %x = bir.tensor "x" kind external_input : !nki.mem<hbm 2x4xf32>
+// CHECK-NEXT:   %h = bir.tensor "h_0_0" : !nki.mem<hbm 2x4xf32>
+// CHECK-NEXT:   bir.save "save_0_0" outs(%y
+// CHECK-NEXT:   bir.save "again_0_0" outs(%s
+// CHECK-NEXT:   %h_1 = bir.tensor "h_1_0" : !nki.mem<hbm 2x4xf32>
+// CHECK-NEXT:   bir.save "save_1_0" outs(%y
+// CHECK-NEXT:   bir.save "again_1_0" outs(%s
+// CHECK-NEXT: }
+bir.module @m {
+  bir.func @shared {
+    %t = bir.tensor "t" : !nki.mem<sbuf 2x4xf32>
+    bir.loop %i = 0 to 2 step 1 affine {
+      %y = bir.tensor "y" kind external_output : !nki.mem<hbm 2x4xf32>
+      bir.loop %j = 0 to 1 step 1 affine {
+        %s = bir.tensor "s" : !nki.mem<shared_hbm 2x4xf32>
+        %h = bir.tensor "h" : !nki.mem<hbm 2x4xf32>
+        bir.save "save" outs(%y[0 : 4*2, 4] f32) ins(%t[0 : 2 | 0 : 4] f32)
+        bir.save "again" outs(%s[0 : 4*2, 4] f32) ins(%t[0 : 2 | 0 : 4] f32)
+      }
+      bir.loop %k = 0 to 0 step 1 affine {
+        %x = bir.tensor "x" kind external_input : !nki.mem<hbm 2x4xf32>
+        bir.load "load" outs(%t[0 : 2 | 0 : 4] f32) ins(%x[0 : 4*2, 4] f32)
+      }
+    }
+  }
+}

@@ -113,6 +113,14 @@ def test_a_bound_that_leaves_nothing() -> None:
     assert last is Access.read("[0 : 104 | 0 : 500] f32")
 
 
+def test_a_bound_that_is_a_number_is_the_number_of_its_pair() -> None:
+    assert Access.read("[0 : min(128, 64, d0) | 0 : 4*min(8, 3)] f32") is Access.read("[0 : min(64, d0) | 0 : 4*3] f32")
+    assert Access.read("[0 : min(8, 0*d0 + 9)] f32") is Access.read("[0 : 8] f32")
+    for text in ("[0 : min(8, 0)] f32", "[0 : min(8, -3) | 0 : 1] f32"):
+        with pytest.raises(VerifyException, match=r"^the mask of an access leaves no element$"):
+            Access.read(text)
+
+
 def test_numbering() -> None:
     fields = AccessFields(affine.index(7), affine.index(3), (Pair(1, 4),), affine.index(7), (Pair(1, 8),), F32)
     access, order = numbered(fields)
