@@ -184,6 +184,12 @@ def _cmp_branch(op: klr.CmpBranchOp, conversion: Conversion) -> Sequence[Operati
     )
 
 
+def _check_cmp_branch(op: klr.CmpBranchOp) -> str | None:
+    if isinstance(op.parent_op(), klr.BlockOp):
+        return None
+    return f"stands outside of a klr.block, so that nothing says where '{op.targets()[0]}' is"
+
+
 def _never(op: klr.BlockOp, _: Conversion) -> Sequence[Operation]:
     raise AssertionError("blocks are taken apart with the body around them")
 
@@ -192,6 +198,6 @@ ROWS = (
     Row(klr.KernelOp, _kernel),
     Row(klr.BodyOp, _body, _check_body),
     Row(klr.BlockOp, _never),
-    Row(klr.CmpBranchOp, _cmp_branch),
+    Row(klr.CmpBranchOp, _cmp_branch, _check_cmp_branch),
     Row(klr.TensorOp, _tensor),
 )

@@ -43,3 +43,12 @@ klr.kernel @k {
     }
   }
 }
+
+// -----
+
+bir.module @m {
+  bir.func @f {
+    // expected-error @+1 {{'klr.cmp_branch' op stands outside of a klr.block, so that nothing says where 'b' is}}
+    klr.cmp_branch always {true_label = "b"}
+  }
+}
