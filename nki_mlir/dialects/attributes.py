@@ -94,6 +94,18 @@ class _MemFigures:
 _MEM = re.compile(r"\s*(\w+)\s+((?:\d{1,18}x)*)([a-z]\w*)\s*(?:,\s*blocks\s+(\d{1,18})\s*)?")
 
 
+def _no_storage(text: str) -> ExprSyntaxError:
+    """Returns the error for a text that is no storage type, at what is wrong with it."""
+    good = re.match(r"\s*\w+\s+(?:\d{1,18}x)*([a-z]\w*\s*)?", text)
+    if good is None:
+        return ExprSyntaxError("expected a storage type such as sbuf 128x512xbf16 or hbm 64x64xf32, blocks 2", 0)
+    found = text[good.end() :].strip()
+    got = f"'{found[:30]}'" if found else "nothing"
+    wanted = "', blocks' and a number of" if good[1] else "an element type, or a size and 'x' with"
+    message = f"expected {wanted} at most 18 digits, got {got}"
+    return ExprSyntaxError(message, good.end())
+
+
 @irdl_attr_definition
 class MemType(_MemFigures, Interned, Data[MemFields], TypeAttribute):
     """The type of storage in every dialect: `!nki.mem<sbuf 128x512xbf16, blocks 4>`.
@@ -157,7 +169,7 @@ class MemType(_MemFigures, Interned, Data[MemFields], TypeAttribute):
     def read(cls, text: str) -> "MemType":
         match = _MEM.fullmatch(text)
         if match is None:
-            raise ExprSyntaxError("expected a storage type such as sbuf 128x512xbf16 or hbm 64x64xf32, blocks 2", 0)
+            raise _no_storage(text)
         space_text, sizes, dtype_text, blocks = match.groups()
         space = _member(MemorySpace, space_text, match.start(1))
         dtype = _member(Dtype, dtype_text, match.start(3))

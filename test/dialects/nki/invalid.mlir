@@ -1097,7 +1097,7 @@ bir.module @m {
 
 bir.module @m {
   bir.func @f {
-    // expected-error @+1 {{expected a storage type such as sbuf 128x512xbf16 or hbm 64x64xf32, blocks 2}}
+    // expected-error @+1 {{expected an element type, or a size and 'x' with at most 18 digits, got '16 xf32'}}
     %t = bir.tensor "t" : !nki.mem<hbm 16 xf32>
   }
 }
