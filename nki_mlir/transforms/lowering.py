@@ -209,7 +209,6 @@ class Lowering:
         return False
 
 
-
 class _RowPattern(RewritePattern):
     """The one pattern of a run of a lowering: looks the row of an op up by its class."""
 

@@ -10,9 +10,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from nki_mlir.dialects import get_all_dialects
+from nki_mlir.dialects.verifier import verify_module
 from nki_mlir.simulator import simulate
 from nki_mlir.tools.mlir_parser import parse_mlir
-from nki_mlir.dialects.verifier import verify_module
 from nki_mlir.transforms.allocate_first_fit import AllocateFirstFit
 from nki_mlir.transforms.unroll import Unroll
 
