@@ -6,15 +6,17 @@ This module, and nothing else in the tools, relies on private methods of xDSL's 
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     AnyFloat,
+    ArrayAttr,
     ComplexType,
+    DictionaryAttr,
     FileLineColLoc,
     FusedLoc,
     IndexType,
@@ -45,6 +47,9 @@ MOST_DENSE_ELEMENTS = 1 << 26
 
 MOST_BITS = (1 << 24) - 1
 """No integer type is wider, in MLIR too: xDSL makes numbers of as many bits."""
+
+MOST_PARTS = 1 << 16
+"""No alias may stand for more types and attributes: each doubles with two uses of another, and xDSL walks them all."""
 
 MOST_NESTED = 128
 """No more ops may stand inside one another, in either form; these can be printed within Python's limit of recursion."""
@@ -145,6 +150,8 @@ class LocParser(Parser):
         self._first_uses: dict[str, Span] = {}
         self._later: dict[str, int] | None = None
         """Where aliases are defined, once one is used before that; those that are being read ahead are left out."""
+        self._sizes: dict[int, int] = {}
+        """Of how many types and attributes consists what an alias stands for, by its identity."""
         self._read: dict[int, int] = {}
         """Where the definitions of aliases that were read ahead begin and end."""
         self._raw: dict[str, Callable[..., tuple[Operation, int | None]] | None] = {}
@@ -358,7 +365,25 @@ class LocParser(Parser):
             self.raise_error(f"re-declaration of alias '{name}'")
         self._consume_token()
         self.parse_punctuation("=", " after attribute alias name")
-        self.attribute_aliases[name] = self.parse_attribute()
+        value = self.attribute_aliases[name] = self.parse_attribute()
+        size = self._sizes[id(value)] = self._expanded(value)
+        if size > MOST_PARTS:
+            message = f"alias '{name}' stands for {size} types and attributes, at most {MOST_PARTS} are allowed"
+            self.raise_error(message, start, start + len(name))
+
+    def _expanded(self, attribute: object) -> int:
+        """Returns of how many types and attributes one consists, those that aliases stand for counted each time."""
+        known = self._sizes.get(id(attribute))
+        if known is not None:
+            return known
+        parts: Iterable[object] = ()
+        if isinstance(attribute, ParametrizedAttribute):
+            parts = attribute.parameters
+        elif isinstance(attribute, ArrayAttr):
+            parts = cast("ArrayAttr[Attribute]", attribute).data
+        elif isinstance(attribute, DictionaryAttr):
+            parts = attribute.data.values()
+        return 1 + sum(map(self._expanded, parts))
 
     def read_ahead(self, name: str) -> None:
         """Reads the definition of an alias that stands below its use, which comes just before the present token."""

@@ -38,3 +38,44 @@ bir.module @m {
 #a = 1 : i32
 // expected-error @+1 {{re-declaration of alias '#a'}}
 #a = 2 : i32
+
+// -----
+
+// Each of these has two of the one before.
+!a0 = tuple<i32, i32>
+!a1 = tuple<!a0, !a0>
+!a2 = tuple<!a1, !a1>
+!a3 = tuple<!a2, !a2>
+!a4 = tuple<!a3, !a3>
+!a5 = tuple<!a4, !a4>
+!a6 = tuple<!a5, !a5>
+!a7 = tuple<!a6, !a6>
+!a8 = tuple<!a7, !a7>
+!a9 = tuple<!a8, !a8>
+!a10 = tuple<!a9, !a9>
+!a11 = tuple<!a10, !a10>
+!a12 = tuple<!a11, !a11>
+// expected-error @+1 {{alias '!a13' stands for 81918 types and attributes, at most 65536 are allowed}}
+!a13 = tuple<!a12, !a12>
+"test.op"() {a = !a13} : () -> ()
+
+// -----
+
+#l0 = loc(unknown)
+#l1 = loc(fused[#l0, #l0])
+#l2 = loc(fused[#l1, #l1])
+#l3 = loc(fused[#l2, #l2])
+#l4 = loc(fused[#l3, #l3])
+#l5 = loc(fused[#l4, #l4])
+#l6 = loc(fused[#l5, #l5])
+#l7 = loc(fused[#l6, #l6])
+#l8 = loc(fused[#l7, #l7])
+#l9 = loc(fused[#l8, #l8])
+#l10 = loc(fused[#l9, #l9])
+#l11 = loc(fused[#l10, #l10])
+#l12 = loc(fused[#l11, #l11])
+#l13 = loc(fused[#l12, #l12])
+#l14 = loc(fused[#l13, #l13])
+// expected-error @+1 {{alias '#l15' stands for 131069 types and attributes, at most 65536 are allowed}}
+#l15 = loc(fused[#l14, #l14])
+"test.op"() : () -> () loc(#l15)
