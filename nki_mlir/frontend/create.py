@@ -15,7 +15,7 @@ from nki_mlir.frontend.errors import (
     shown,
 )
 from nki_mlir.frontend.functions_operands import is_number
-from nki_mlir.frontend.symbolic import Pred, Sym, concretise
+from nki_mlir.frontend.symbolic import concretise, plain
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import MemorySpace
 
@@ -106,7 +106,8 @@ def filled(api: str, shape: Any, value: Any, dtype: Any, buffer: Any, name: str 
         NKISyntaxError: the tensor is in HBM.
         NKITypeError: the value is no number.
     """
-    if not (is_number(value) or isinstance(value, Sym | Pred)):
+    value = plain(value)
+    if not is_number(value):
         raise err_unexpected_type_of_operand(api, "fill_value", value, "a number")
     if isinstance(buffer, MemorySpace) and buffer not in ON_CHIP:
         raise err_hbm_tensor_with_init_value_not_supported(api)

@@ -29,7 +29,7 @@ from nki_mlir.frontend.masks import as_mask, check_bounds, guards, restrict
 from nki_mlir.frontend.sema import Sema, number
 from nki_mlir.frontend.storage import Tile
 from nki_mlir.frontend.subscripts import BLOCK, PARTITION, Grid
-from nki_mlir.frontend.symbolic import Pred, Sym, same
+from nki_mlir.frontend.symbolic import Pred, plain, same
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import MemorySpace
 
@@ -74,8 +74,7 @@ def scalar_or_tile(api: str, operand: str, value: Any, *, engine: bool = True) -
     """
     if isinstance(value, Tile):
         return on_chip(api, operand, value, engine=engine)
-    if isinstance(value, Sym | Pred):
-        return int(value)
+    value = plain(value)
     if is_number(value):
         return value
     if value is None:

@@ -14,7 +14,7 @@ from nki_mlir.frontend.errors import (
 from nki_mlir.frontend.integers import integer
 from nki_mlir.frontend.sema import Number, Operandish, number
 from nki_mlir.frontend.storage import Tile
-from nki_mlir.frontend.symbolic import Sym
+from nki_mlir.frontend.symbolic import Sym, plain
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import Published
 from nki_mlir.isa.target import Target, default_target
@@ -40,9 +40,10 @@ def tile_of(api: str, operand: str, value: Any) -> Tile:
 
 
 def operand_of(api: str, operand: str, value: Any) -> Operandish:
-    """Returns an operand that may be a tensor, a number or None."""
+    """Returns an operand that may be a tensor, a number or None; a loop index becomes the number it is."""
     if value is None or isinstance(value, Tile | Number):
         return value
+    value = plain(value)
     if is_number(value):
         return number(value)
     raise err_unexpected_type_of_operand(api, operand, value, "a tensor or a number")
@@ -62,7 +63,8 @@ def real(api: str, parameter: str, value: Any) -> float:
         NKITypeError: it is something else.
         NKIValueError: it is an integer beyond all floating-point numbers.
     """
-    if not (is_number(value) or isinstance(value, Sym)):
+    value = plain(value)
+    if not is_number(value):
         raise err_unexpected_type_of_operand(api, parameter, value, "a number")
     try:
         return float(value)
@@ -129,9 +131,11 @@ def pair(api: str, parameter: str, value: Any) -> tuple[Any, ...]:
 
 def scale_of(api: str, scale: Any) -> Operandish:
     """Returns the scale of an activation, None for 1.0; numbers are fp32."""
-    if isinstance(scale, int | float):
-        return None if scale == 1.0 else number(float(scale), Dtype.F32)
-    return operand_of(api, "scale", scale)
+    scale = plain(scale)
+    if not is_number(scale):
+        return operand_of(api, "scale", scale)
+    value = real(api, "scale", scale)
+    return None if value == 1.0 else number(value, Dtype.F32)
 
 
 def free_axes(api: str, axis: Any, rank: int) -> list[int]:

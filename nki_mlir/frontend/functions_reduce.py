@@ -20,7 +20,7 @@ from nki_mlir.frontend.functions import (
 )
 from nki_mlir.frontend.functions_elementwise import activated, binary, combined, reciprocal
 from nki_mlir.frontend.functions_operands import free_axes, real
-from nki_mlir.frontend.masks import axis_limits
+from nki_mlir.frontend.masks import axis_limits, extent
 from nki_mlir.frontend.sema import number
 from nki_mlir.frontend.storage import Tile
 from nki_mlir.frontend.symbolic import Pred
@@ -83,9 +83,10 @@ def moved_axes(tile: Tile, order: Sequence[int]) -> Tile:
     return regrid(tile.permute(order), tile, axes)
 
 
-def count_of(tile: Tile, axes: Sequence[int]) -> int:
-    """Returns how many elements each result of a reduction is made of."""
-    return math.prod(tile.shape[dim] for dim in axes)
+def count_of(tile: Tile, axes: Sequence[int], mask: Mask = True) -> int:
+    """Returns how many elements each result of a reduction is made of: those that a mask leaves."""
+    limits, _ = axis_limits(mask, tile)
+    return math.prod(extent(limits[dim], tile.shape[dim])[1] for dim in axes)
 
 
 def mean(api: str, x: Any, axis: Any, dtype: Any = None, mask: Mask = True, *, keepdims: bool = False) -> Tile:
@@ -95,11 +96,11 @@ def mean(api: str, x: Any, axis: Any, dtype: Any = None, mask: Mask = True, *, k
     kind = result_type(dtype, data) if dtype is not None or data.element.is_float else Dtype.F32
     if keepdims or not isinstance(mask, Pred):
         total = reduced(api, AluOp.ADD, data, axes, Dtype.F32, mask, keepdims=keepdims)
-        return combined(api, total, AluOp.DIVIDE, float(count_of(data, axes)), None, None, kind, mask)
+        return combined(api, total, AluOp.DIVIDE, float(count_of(data, axes, mask)), None, None, kind, mask)
     # A mask finds its dimensions by their places, which they keep while the reduced ones stay.
     total = reduced(api, AluOp.ADD, data, axes, Dtype.F32, mask, keepdims=True)
     result = fresh(api, reduced_shape(data.shape, axes, keepdims=False), kind)
-    count = number(float(count_of(data, axes)))
+    count = number(float(count_of(data, axes, mask)))
     sema().tensor_scalar(result.reshape(total.shape), total, AluOp.DIVIDE, count, None, None, mask=mask)
     _remember_part(result, data, axes, mask, keepdims)
     return result

@@ -29,6 +29,7 @@ from nki_mlir.frontend.symbolic import (
     affine,
     axes_of,
     bounds,
+    concretise,
     decide,
     evaluate,
     fix,
@@ -187,6 +188,19 @@ def restrict(view: AnyView, limits: "Sequence[AxisLimit | None]") -> AnyView | N
         cuts[at] = Limit(size, tuple(number for number in pending if bounds(number)[0] < size))
     made = view.with_limits(tuple(shape), (offsets[0], offsets[1], offsets[2]), tuple(cuts))
     return made
+
+
+def extent(limit: AxisLimit | None, size: int) -> tuple[int, int]:
+    """Returns (first index, number of elements) that a limit leaves of a dimension of `size`.
+
+    Loop variables in it are narrowed until both are numbers: the loop stays as it is where all is left, and takes one
+    value at a time where that differs.
+    """
+    if limit is None or limit.size != size:
+        return 0, size
+    first = concretise(limit.lower) if decide(limit.lower - 1, GE) else 0
+    ends = [size if decide(end - size, GE) else concretise(end) for end in limit.uppers]
+    return first, max(0, min([size, *ends]) - first)
 
 
 def check_bounds(view: View, mask: "Pred | bool" = True) -> None:

@@ -14,7 +14,7 @@ from nki_mlir.dialects.operands import figures
 from nki_mlir.frontend.catalogue import NkiValidationError, breach
 from nki_mlir.frontend.errors import NKITypeError, NKIValueError, err_local_variable_used_out_of_scope, shown
 from nki_mlir.frontend.locations import here
-from nki_mlir.frontend.masks import AxisLimit, axis_limits, check_bounds, guards, restrict
+from nki_mlir.frontend.masks import AxisLimit, axis_limits, check_bounds, extent, guards, restrict
 from nki_mlir.frontend.records import Likeness, Record, constant
 from nki_mlir.frontend.storage import Encoded, Tile, expression
 from nki_mlir.frontend.symbolic import EQ, NE, Atom, Pred, Sym, Var, concretise
@@ -393,10 +393,17 @@ class Sema:
         self.record("bn_aggr", {"dst": dst, "data": data}, {}, **how)
 
     def iota(
-        self, dst: Tile, pattern: Sequence[tuple[int, int]], offset: int, channel_multiplier: int, **how: Any
+        self,
+        dst: Tile,
+        pattern: Sequence[tuple[int, int]],
+        offset: int,
+        channel_multiplier: int,
+        *,
+        mask: Pred | bool = True,
+        **how: Any,
     ) -> None:
-        attributes = {"pattern": tuple(pattern), "offset": offset, "channel_multiplier": channel_multiplier}
-        self.record("iota", {"dst": dst}, attributes, **how)
+        attributes = _positions(dst, pattern, offset, channel_multiplier, mask)
+        self.record("iota", {"dst": dst}, attributes, mask=mask, **how)
 
     def affine_select(
         self,
@@ -407,16 +414,13 @@ class Sema:
         on_true: Tile,
         on_false: float,
         cmp_op: AluOp,
+        *,
+        mask: Pred | bool = True,
         **how: Any,
     ) -> None:
-        attributes = {
-            "pattern": tuple(pattern),
-            "offset": offset,
-            "channel_multiplier": channel_multiplier,
-            "cmp_op": cmp_op,
-        }
+        attributes = {**_positions(dst, pattern, offset, channel_multiplier, mask), "cmp_op": cmp_op}
         roles = {"dst": dst, "on_true": on_true, "on_false": number(on_false, Dtype.F32)}
-        self.record("affine_select", roles, attributes, **how)
+        self.record("affine_select", roles, attributes, mask=mask, **how)
 
     def select(self, dst: Tile, predicate: Tile, on_true: Operandish, on_false: Operandish, **how: Any) -> None:
         roles = {"dst": dst, "predicate": predicate, "on_true": on_true, "on_false": on_false}
@@ -461,6 +465,23 @@ class Sema:
         if engine in (None, Engine.UNASSIGNED):
             engine = Engine.PE if dst.buffer is MemorySpace.PSUM else Engine.DVE
         self.record("transpose", {"dst": dst, "data": data}, {"engine": engine}, **how)
+
+
+def _positions(
+    dst: Tile, pattern: Sequence[tuple[int, int]], offset: int, channel_multiplier: int, mask: Pred | bool
+) -> dict[str, Any]:
+    """Returns the parameters that give an element its affine value, for the part of `dst` that a mask leaves.
+
+    With a mask, the pattern has one pair for each free dimension. The instruction has no room for loop variables there.
+    """
+    pairs = tuple(pattern)
+    if isinstance(mask, Pred):
+        limits, _ = axis_limits(mask, dst)
+        left = list(map(extent, limits, dst.shape))
+        steps = channel_multiplier, *(step for step, _ in pairs)
+        offset += sum(step * first for step, (first, _) in zip(steps, left, strict=True))
+        pairs = tuple((step, count) for (step, _), (_, count) in zip(pairs, left[1:], strict=True))
+    return {"pattern": pairs, "offset": offset, "channel_multiplier": channel_multiplier}
 
 
 def _domains(accesses: Iterable[Encoded], predicates: Sequence[Atom]) -> dict[Var, Domain | None]:

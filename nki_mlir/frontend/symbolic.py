@@ -612,6 +612,11 @@ def concretise(value: "int | Sym") -> int:
     return number
 
 
+def plain(value: Any) -> Any:
+    """`value`, but a loop index or a comparison of such as the number that it is (see `concretise`)."""
+    return int(value) if isinstance(value, Sym | Pred) else value
+
+
 def affine(value: "int | Sym") -> "int | Sym":
     """`value` without quotients and remainders: domains are narrowed until each quotient has one value.
 

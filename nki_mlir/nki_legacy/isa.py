@@ -38,12 +38,13 @@ from nki_mlir.frontend.functions_operands import (
     operand_of,
     optional,
     pair,
+    real,
     scale_of,
     tile_of,
     token,
 )
 from nki_mlir.frontend.storage import Tile
-from nki_mlir.frontend.symbolic import EQ, GE, NE, Axis, Pred, Sym, affine, concretise, grid_rank
+from nki_mlir.frontend.symbolic import EQ, GE, NE, Axis, Pred, Sym, affine, concretise, grid_rank, plain
 from nki_mlir.frontend.unsupported import refusing
 from nki_mlir.isa import enums
 from nki_mlir.isa.enums import AccumulateCommand, ActivationFunction, AluOp, DgeType, MatmultPerfMode, OobMode
@@ -225,9 +226,9 @@ def tensor_scalar(
         result,
         source,
         token(api, "op0", op0, AluOp),
-        _operand(api, "operand0", operand0),
+        operand_of(api, "operand0", operand0),
         None if op1 is None else token(api, "op1", op1, AluOp),
-        _operand(api, "operand1", operand1),
+        operand_of(api, "operand1", operand1),
         reverse0=reverse0,
         reverse1=reverse1,
         engine=_engine(api, engine),
@@ -235,11 +236,6 @@ def tensor_scalar(
         domain=domain_of(condition, result, data=source),
     )
     return result
-
-
-def _operand(api: str, name: str, value: Any) -> Any:
-    """Returns an operand; a loop index becomes the number it is."""
-    return operand_of(api, name, concretise(value) if isinstance(value, Sym) else value)
 
 
 def scalar_tensor_tensor(
@@ -263,7 +259,7 @@ def scalar_tensor_tensor(
         result,
         source,
         token(api, "op0", op0, AluOp),
-        _operand(api, "operand0", operand0),
+        operand_of(api, "operand0", operand0),
         token(api, "op1", op1, AluOp),
         other,
         reverse0=reverse0,
@@ -315,7 +311,7 @@ def tensor_copy_predicated(
         raise err_unexpected_type_of_operand(api, "dtype", dtype, f"the type of dst, {target.element}")
     sema().copy_predicated(
         target,
-        _operand(api, "src", src),
+        operand_of(api, "src", src),
         on_chip(api, "predicate", predicate),
         reverse_pred=reverse_pred,
         mask=masked(mask),
@@ -334,6 +330,9 @@ def bn_aggr(data: Any, *, mask: Any = None, dtype: Any = None) -> Any:
 
 def _statistics(api: str, data: Any, columns: int, dtype: Any, mask: Mask) -> Tile:
     source = on_chip(api, "data", data)
+    free = range(1, source.ndim)
+    if api == "bn_stats" and reduction.count_of(source, free, mask) < reduction.count_of(source, free):
+        raise err_unsupported_expression_in_mask(repr(mask), "restricts the elements that bn_stats counts")
     result = fresh(api, (source.shape[0], columns), result_type(dtype, source))
     record = sema().bn_stats if api == "bn_stats" else sema().bn_aggr
     record(result, source, mask=mask, domain="data")
@@ -348,11 +347,11 @@ def reciprocal(data: Any, *, dtype: Any = None, mask: Any = None) -> Any:
 def memset(shape: Any, value: Any, dtype: Any, *, mask: Any = None, engine: Any = engine.unknown) -> Any:
     """Returns a tile with one value in all elements."""
     api = "memset"
+    value = plain(value)
     if not is_number(value):
         raise err_expected_constant_value(api, "value")
     result = fresh(api, sizes(api, shape), result_type(dtype))
-    plain = value.item() if hasattr(value, "item") else value
-    sema().memset(result, plain, _engine(api, engine), mask=masked(mask))
+    sema().memset(result, value.item() if hasattr(value, "item") else value, _engine(api, engine), mask=masked(mask))
     return result
 
 
@@ -396,7 +395,8 @@ def affine_select(pred: Any, on_true_tile: Any, on_false_value: Any, *, mask: An
     """Returns on_true_tile where a comparison of index grids holds, else the number on_false_value."""
     api = "affine_select"
     source = on_chip(api, "on_true_tile", on_true_tile)
-    if not is_number(on_false_value):
+    instead = plain(on_false_value)
+    if not is_number(instead):
         raise err_expected_constant_value(api, "on_false_value")
     result = fresh(api, source.shape, result_type(dtype, source))
     if isinstance(pred, Pred) and len(pred.atoms) != 1:
@@ -415,7 +415,7 @@ def affine_select(pred: Any, on_true_tile: Any, on_false_value: Any, *, mask: An
         offset,
         multiplier,
         source,
-        float(on_false_value),
+        real(api, "on_false_value", instead),
         _COMPARISONS[kind],
         mask=masked(mask),
     )

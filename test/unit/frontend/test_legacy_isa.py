@@ -149,6 +149,11 @@ def test_matmul_of_tiles_with_several_free_dimensions():
             "iota: expr must be an expression of arange or mgrid indices",
         ),
         (lambda x: nisa.memset((64, 8), x, nl.float32), NKISyntaxError, "memset: value must be a constant"),
+        (
+            lambda x: nisa.bn_stats(x, mask=nl.arange(48)[None, :] < 30),
+            NKIValueError,
+            "unsupported expression in mask: (-axis[1] + 29 >= 0) restricts the elements that bn_stats counts",
+        ),
         (lambda x: nisa.nc_matmul(x, x[0:32, :]), NKIValueError, "nc_matmul: contraction sizes of operands"),
         (lambda x: nisa.max8(x), NKINotImplementedError, "nisa.max8 is not supported by this front end"),
         (lambda x: nisa.tensor_scalar(x, np.add, 1.0, op1=np.add), NkiError, "op1 is given without operand1"),

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from legacy_kernels import both, data, mapped, names, trace
 
-from nki_mlir.frontend.records import FlatView, expand
+from nki_mlir.frontend.records import FlatView, Loop, expand
 from nki_mlir.isa.dtypes import Dtype
+from nki_mlir.nki_legacy import isa as nisa
 from nki_mlir.nki_legacy import jit
 from nki_mlir.nki_legacy import language as nl
 
@@ -36,6 +37,17 @@ def in_psum(tile, mask):
     return moved
 
 
+def positions(mask):
+    ip, jf = nl.arange(128)[:, None], nl.arange(48)[None, :]
+    return nisa.iota(ip * 48 + jf, dtype=nl.float32, mask=mask)
+
+
+def triangle(tile, mask):
+    ip, jf = nl.arange(128)[:, None], nl.arange(48)[None, :]
+    return nisa.affine_select(ip >= jf, tile, -1.0, mask=mask)
+
+
+IN_TILE = np.arange(ROWS)[:, None] % 128
 EXP = np.exp(X - X.max(1, keepdims=True))
 RMS = X / np.sqrt((X**2).mean(1, keepdims=True) + 1e-6)
 MASKED = {
@@ -44,11 +56,14 @@ MASKED = {
     "var": (lambda t, m: nl.var(t, axis=[1], mask=m), X.var(1, keepdims=True)),
     "softmax": (lambda t, m: nl.softmax(t, axis=1, mask=m), EXP / EXP.sum(1, keepdims=True)),
     "rms_norm": (lambda t, m: nl.rms_norm(t, 1.0, 1, 48, mask=m), RMS),
+    "bn_stats": (lambda t, m: nisa.bn_aggr(nisa.bn_stats(t, mask=m), mask=m)[:, 0:1], X.mean(1, keepdims=True)),
     "floor": (lambda t, m: nl.floor(t, mask=m), np.floor(X)),
     "trunc": (lambda t, m: nl.trunc(t, mask=m), np.trunc(X)),
     "tan": (lambda t, m: nl.tan(t, mask=m), np.tan(X)),
     "psum": (lambda t, m: nl.add(in_psum(t, m), in_psum(t, m), mask=m), X + X),
     "psum power": (lambda t, m: nl.power(in_psum(nl.abs(t, mask=m), m), in_psum(t, m), mask=m), np.abs(X) ** X),
+    "iota": (lambda t, m: positions(m), IN_TILE * 48 + np.arange(48)),
+    "affine_select": (triangle, np.where(np.arange(48) <= IN_TILE, X, -1.0)),
     "where": (lambda t, m: nl.where(in_psum(t, m), in_psum(t, m), 0.0, mask=m), X),
 }
 
@@ -167,3 +182,109 @@ def test_64_bit_numbers_mean_the_types_of_python_numbers():
     values = (np.float64(1), np.int64(1), np.uint64(1), np.float16(1), np.int8(1), np.bool_(True), True, 1, 1.0)
     types = (Dtype.F32, Dtype.I32, Dtype.I32, Dtype.F16, Dtype.I8, Dtype.U8, Dtype.U8, Dtype.I32, Dtype.F32)
     assert [type_of(value) for value in values] == list(types)
+
+
+# Masks that cut a tile at both ends -------------------------------------------------------------------------------
+
+I, J = np.mgrid[0:128, 0:64]
+CUTS = {
+    "upper half": lambda i, j: i >= 64,
+    "columns": lambda i, j: (j >= 10) & (j < 50),
+    "first columns": lambda i, j: j < 40,
+    "block": lambda i, j: (i >= 32) & (i < 64) & (j >= 3),
+    "column": lambda i, j: j == 5,
+}
+
+
+def into(function):
+    """Returns the kernel that writes function(tile, i, j) into a tile of nines, in the part that it computes."""
+
+    def kernel(x):
+        i, j = nl.mgrid[0:128, 0:64]
+        result = nl.full((128, 64), 9.0, dtype=nl.float32)
+        result[i, j] = function(x, i, j)
+        return result
+
+    return mapped(kernel)
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_a_mask_moves_the_start_of_a_pattern(cut):
+    mask, tile = CUTS[cut], data(128, 64)
+    numbered = into(lambda x, i, j: nisa.iota(i * 64 - 3 * j, dtype=nl.float32, mask=mask(i, j)))
+    np.testing.assert_array_equal(both(numbered, tile), np.where(mask(I, J), I * 64 - 3 * J, 9.0))
+    selected = into(lambda x, i, j: nisa.affine_select(i >= 2 * j, x, -1.0, mask=mask(i, j)))
+    np.testing.assert_array_equal(both(selected, tile), np.where(mask(I, J), np.where(I >= 2 * J, tile, -1.0), 9.0))
+
+
+def test_a_pattern_under_a_mask_over_a_loop():
+    @jit
+    def kernel(x):
+        out = nl.ndarray((5, 128, 64), dtype=nl.float32, buffer=nl.shared_hbm)
+        i, j = nl.mgrid[0:128, 0:64]
+        for n in nl.affine_range(5):
+            result = nl.full((128, 64), 9.0, dtype=nl.float32)
+            result[i, j] = nisa.iota(i * 64 + j, dtype=nl.float32, mask=(j >= 20 * n - 50) & (64 * n + j < 300))
+            nl.store(out[n], result)
+        return out
+
+    n = np.arange(5)[:, None, None]
+    expected = np.where((20 * n - 50 <= J) & (64 * n + J < 300), I * 64 + J, 9.0)
+    np.testing.assert_array_equal(both(kernel, data(128, 64)), expected)
+    # All of the tile is left in the first three iterations, which stay a loop.
+    assert [node.bounds for node in trace(kernel, X) if isinstance(node, Loop)] == [(0, 3), (3, 4), (4, 5)]
+
+
+@pytest.mark.parametrize("cut", [cut for cut in CUTS if cut != "column"])
+def test_a_mask_over_the_reduced_axis_counts(cut):
+    mask, tile = CUTS[cut], data(128, 64, seed=4)
+
+    def kernel(x, function):
+        i, j = nl.mgrid[0:128, 0:64]
+        result = nl.full((128, 1), 9.0, dtype=nl.float32)
+        result[i, 0] = function(x, axis=1, mask=mask(i, j))
+        return result
+
+    left = np.ma.array(tile, mask=~mask(I, J))
+    for function, expected in ((nl.mean, left.mean(1)), (nl.var, left.var(1))):
+        found = both(mapped(lambda x, function=function: kernel(x, function)), tile)
+        np.testing.assert_allclose(found[:, 0], expected.filled(9.0), rtol=1e-4, atol=1e-5)
+
+
+# Loop indices as numbers ------------------------------------------------------------------------------------------
+
+AS_NUMBERS = {
+    "full": (lambda x, n: nl.full((64, 48), n, dtype=nl.float32), lambda x, n: np.full((64, 48), n)),
+    "memset": (lambda x, n: nisa.memset((64, 48), n * 2 + 1, np.float32), lambda x, n: np.full((64, 48), 2 * n + 1)),
+    "truth": (lambda x, n: nl.full((64, 48), n > 1, dtype=nl.float32), lambda x, n: np.full((64, 48), n > 1)),
+    "scale": (lambda x, n: nisa.activation(np.exp, x, scale=n), lambda x, n: np.exp(x * n)),
+    "bias": (lambda x, n: nisa.activation(np.square, x, bias=n), lambda x, n: np.square(x + n)),
+    "scalar": (lambda x, n: nisa.tensor_scalar(x, np.add, n), lambda x, n: x + n),
+    "select": (
+        lambda x, n: nisa.affine_select(nl.arange(64)[:, None] >= nl.arange(48)[None, :], x, n),
+        lambda x, n: np.where(np.arange(64)[:, None] >= np.arange(48), x, n),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AS_NUMBERS)
+def test_a_loop_index_is_a_number(name):
+    function, reference = AS_NUMBERS[name]
+    tile = data(64, 48)
+
+    @jit
+    def kernel(x):
+        out = nl.ndarray((3, 64, 48), dtype=nl.float32, buffer=nl.shared_hbm)
+        for n in nl.affine_range(3):
+            nl.store(out[n], function(nl.load(x), n))
+        return out
+
+    @jit
+    def grid(x):
+        out = nl.ndarray((3, 64, 48), dtype=nl.float32, buffer=nl.shared_hbm)
+        nl.store(out[nl.program_id(0)], function(nl.load(x), nl.program_id(0)))
+        return out
+
+    expected = np.stack([reference(tile, n) for n in range(3)])
+    np.testing.assert_allclose(both(kernel, tile), expected, rtol=1e-5)
+    np.testing.assert_allclose(both(grid[3], tile), expected, rtol=1e-5)
