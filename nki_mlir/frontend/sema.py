@@ -6,6 +6,7 @@ rules that are checked are the objects that the dialects verify with.
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from nki_mlir.dialects.affine import LARGEST, Domain
@@ -33,6 +34,7 @@ from nki_mlir.isa.enums import (
 from nki_mlir.isa.instructions import INSTRUCTIONS
 from nki_mlir.isa.instructions.base import Instruction
 from nki_mlir.isa.instructions.memory import PRIORITY
+from nki_mlir.isa.instructions.select import SELECT_REDUCE
 from nki_mlir.isa.operands import Operand, Operands
 from nki_mlir.isa.rules import check_all
 from nki_mlir.transforms.unroll import MOST_INSTRUCTIONS
@@ -426,6 +428,33 @@ class Sema:
         roles = {"dst": dst, "predicate": predicate, "on_true": on_true, "on_false": on_false}
         self.record("select", roles, {}, **how)
 
+    def select_reduce(
+        self,
+        dst: Tile,
+        predicate: Tile,
+        on_true: Tile,
+        on_false: "Tile | Number",
+        *,
+        reduce_op: AluOp | None = None,
+        reverse_pred: bool = False,
+        **how: Any,
+    ) -> None:
+        """A select without reduction; with `reverse_pred` on_true is taken where the predicate is 0."""
+        given = {"predicate": predicate, "on_true": on_true, "on_false": on_false}
+        operands = {
+            role: Operand(dtype=value.dtype, immediate=value.value)
+            if isinstance(value, Number)
+            else Operand(dtype=value.element, space=value.buffer, free=prod(value.shape[1:]))
+            for role, value in given.items()
+        }
+        found = check_all(SELECT_REDUCE, Operands(operands, {"reduce_op": reduce_op}), self.context.target)
+        if found is not None:
+            raise breach("select_reduce", *found)
+        if reverse_pred:
+            self.select(dst, predicate, _repeated(on_false, on_true.shape), on_true, **how)
+        else:
+            self.select(dst, predicate, on_true, on_false, **how)
+
     def copy_predicated(
         self, dst: Tile, src: Operandish, predicate: Tile, *, reverse_pred: bool = False, **how: Any
     ) -> None:
@@ -465,6 +494,14 @@ class Sema:
         if engine in (None, Engine.UNASSIGNED):
             engine = Engine.PE if dst.buffer is MemorySpace.PSUM else Engine.DVE
         self.record("transpose", {"dst": dst, "data": data}, {"engine": engine}, **how)
+
+
+def _repeated(value: "Tile | Number", shape: tuple[int, ...]) -> "Tile | Number":
+    """Returns a number as it is, and one element a partition repeated along the free dimensions of a shape."""
+    if not isinstance(value, Tile):
+        return value
+    partitions = value.shape[0]
+    return value.reshape((partitions, *(1 for _ in shape[1:]))).broadcast_to((partitions, *shape[1:]))
 
 
 def _positions(

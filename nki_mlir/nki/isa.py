@@ -22,16 +22,19 @@ from nki_mlir.frontend.functions_operands import (
     operand_of,
     optional,
     pair,
+    real,
     reduced_dims,
     scale_of,
     tile_of,
     token,
 )
 from nki_mlir.frontend.integers import integer
-from nki_mlir.frontend.sema import Sema
+from nki_mlir.frontend.sema import Sema, number
+from nki_mlir.frontend.storage import Tile
 from nki_mlir.frontend.symbolic import concretise
 from nki_mlir.frontend.unsupported import refusing
 from nki_mlir.isa import enums
+from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import AccumulateCommand, ActivationFunction, AluOp, DgeType, MatmultPerfMode, OobMode
 
 
@@ -345,10 +348,15 @@ def select_reduce(
     api = "select_reduce"
     if reduce_res is not None or token(api, "reduce_cmd", reduce_cmd, AccumulateCommand) is not AccumulateCommand.IDLE:
         raise NKITypeError("select_reduce: the reduction is not supported by this front end", rule="select_reduce")
-    first, second = operand_of(api, "on_true", on_true), operand_of(api, "on_false", on_false)
-    if reverse_pred:
-        first, second = second, first
-    _sema().select(tile_of(api, "dst", dst), tile_of(api, "predicate", predicate), first, second, name=name)
+    _sema().select_reduce(
+        tile_of(api, "dst", dst),
+        tile_of(api, "predicate", predicate),
+        tile_of(api, "on_true", on_true),
+        on_false if isinstance(on_false, Tile) else number(real(api, "on_false", on_false), Dtype.F32),
+        reduce_op=None if reduce_op is None else token(api, "reduce_op", reduce_op, AluOp),
+        reverse_pred=reverse_pred,
+        name=name,
+    )
     return HANDLE
 
 

@@ -23,6 +23,7 @@ from nki_mlir.isa.rules import (
     DistinctDestination,
     DtypeIn,
     FloatScalar,
+    FreeSize,
     ImmediateFits,
     NotBothPsum,
     OpIn,
@@ -161,6 +162,20 @@ SELECT = Instruction(
     cycles=elements("dst", factor=2),
     spread=by_element,
 )
+
+
+SELECT_REDUCE = (
+    DtypeIn(roles=("predicate",), dtypes=frozenset({Dtype.I8, Dtype.U8, Dtype.I16, Dtype.U16})),
+    DtypeIn(
+        roles=("on_true",),
+        dtypes=frozenset(d for d in Dtype if d.lanes == 1 and d.size <= 4) - {Dtype.I32, Dtype.U32, Dtype.F32R},
+    ),
+    DtypeIn(roles=("on_false",), dtypes=frozenset({Dtype.F32})),
+    FreeSize(roles=("on_false",), exactly=1),
+    OpIn(parameters=("reduce_op",), ops=frozenset({AluOp.MAX})),
+)
+"""What the API's select_reduce takes (nki-isa.md §2.5), which is less than the dialects' select; other functions of the
+API are made of that too."""
 
 
 def _copy_predicated(e: Evaluation) -> Run:

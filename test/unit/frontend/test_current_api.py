@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import nki_mlir.nki as nki
+from nki_mlir.diagnostics import NkiError
 from nki_mlir.frontend.errors import NKINotImplementedError, NKITypeError, NKIValueError
 from nki_mlir.nki import isa as nisa
 from nki_mlir.nki import language as nl
@@ -188,3 +189,68 @@ def test_views_of_more_dimensions_than_an_access_has_pairs():
     x = np.arange(32, dtype=np.float32).reshape(4, 8)
     for frontend in ("beta2", "beta3"):
         assert (kernel.simulate((x,), frontend=frontend) == x[[2, 3, 0, 1]]).all()
+
+
+# select_reduce ----------------------------------------------------------------------------------------------------
+
+ODD = (np.arange(64 * 48).reshape(64, 48) % 3).astype(np.uint8)
+
+
+def selecting(on_true=None, on_false=None, predicate=None, **how):
+    """Returns the kernel of one select_reduce; what is given is a function of the tiles x, vector and predicate."""
+
+    @nki.jit
+    def kernel(x, mask):
+        out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
+        tile, result = nl.ndarray(x.shape, x.dtype), nl.ndarray(x.shape, nl.float32)
+        flags, vector = nl.ndarray(x.shape, mask.dtype), nl.ndarray((64, 1), nl.float32)
+        nisa.dma_copy(tile, x)
+        nisa.dma_copy(flags, mask)
+        nisa.tensor_copy(vector, tile[:, 5:6])
+        chosen = [
+            given(tile, vector, flags) if given else default
+            for given, default in ((predicate, flags), (on_true, tile), (on_false, vector))
+        ]
+        nisa.select_reduce(result, *chosen, **how)
+        nisa.dma_copy(out, result)
+        return out
+
+    return kernel
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_select_reduce_selects(reverse):
+    holds = (ODD == 0) if reverse else (ODD != 0)
+    vector = both(selecting(reverse_pred=reverse, reduce_op=nl.maximum), X, ODD)
+    np.testing.assert_array_equal(vector, np.where(holds, X, X[:, 5:6]))
+    number = both(selecting(on_false=lambda *_: np.int32(-3), reverse_pred=reverse), X, ODD)
+    np.testing.assert_array_equal(number, np.where(holds, X, np.float32(-3)))
+
+
+def cast(dtype, columns=48):
+    def made(tile, *_):
+        other = nl.ndarray((64, columns), dtype)
+        nisa.tensor_copy(other, tile[:, :columns])
+        return other
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"on_true": lambda *_: 1.0}, "select_reduce: on_true must be a tensor, got float"),
+        ({"on_true": cast(nl.int32)}, "select_reduce: on_true is of type i32, it must be "),
+        ({"on_true": cast(nl.tfloat32)}, "select_reduce: on_true is of type f32r, it must be "),
+        ({"on_false": cast(nl.float32)}, "select_reduce: on_false has 48 elements a partition, exactly 1 needed"),
+        ({"on_false": cast(nl.bfloat16, 1)}, "select_reduce: on_false is of type bf16, it must be f32"),
+        ({"on_false": lambda *_: "0"}, "select_reduce: on_false must be a number, got str"),
+        ({"predicate": cast(nl.int32)}, "select_reduce: predicate is of type i32, it must be i16, i8, u16 or u8"),
+        ({"reduce_op": nl.add}, "select_reduce: reduce_op is add, it must be max"),
+    ],
+)
+@pytest.mark.parametrize("reverse", [False, True])
+def test_select_reduce_refuses(given, text, reverse):
+    with pytest.raises(NkiError) as caught:
+        selecting(**given, reverse_pred=reverse).trace((X, ODD), {}, frontend="beta3")
+    assert text in str(caught.value)
