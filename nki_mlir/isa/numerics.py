@@ -294,6 +294,25 @@ def _integer_alu(op: AluOp, dtype: Dtype) -> Compute:
     return _quiet(run)
 
 
+VALUE_ALU = frozenset({AluOp.MAX, AluOp.MIN}) | {op for op in AluOp if op.is_comparison}
+"""The operators that `value_alu` has."""
+
+
+def value_alu(op: AluOp) -> Compute:
+    """Returns f(a, b) on the values of integers, whatever their types; the result is of 64 bits, a truth 1 or 0.
+
+    Raises `NkiError` if `op` is not in `VALUE_ALU`.
+    """
+    if op not in VALUE_ALU:
+        raise NkiError(f"ALU operator '{op}' does not compare integers")
+    function = alu(op)
+
+    def run(a: Any, b: Any) -> Any:
+        return np.asarray(function(np.asarray(a, np.int64), np.asarray(b, np.int64))).astype(np.int64)
+
+    return run
+
+
 # Reductions -------------------------------------------------------------------------------------------------------
 
 _IDENTITIES: dict[AluOp, float] = {

@@ -18,7 +18,7 @@ from nki_mlir.isa.instructions.base import (
     like,
 )
 from nki_mlir.isa.lazy import numpy as np
-from nki_mlir.isa.numerics import alu, integer_alu, writer
+from nki_mlir.isa.numerics import VALUE_ALU, alu, integer_alu, value_alu, writer
 from nki_mlir.isa.operands import Operands
 from nki_mlir.isa.rules import (
     BitwiseOnIntegers,
@@ -56,24 +56,33 @@ RSQRT = frozenset({AluOp.RSQRT})
 RSQRT_ENGINES = frozenset({Engine.POOL, Engine.ACT})
 
 
+EXACT_OPS = VALUE_ALU | {AluOp.ADD, AluOp.SUBTRACT, AluOp.MULT}
+
+
 def exact_integers(e: Evaluation, op: AluOp, *roles: str) -> bool:
     """Whether the instruction computes on 32-bit integers exactly, as GpSimd does, instead of through fp32.
 
     That is so on GpSimd, and while no engine is chosen if no operand is in PSUM (nki-isa.md §2.5, tensor_tensor).
     """
-    if op not in (AluOp.ADD, AluOp.SUBTRACT, AluOp.MULT):
+    if op not in EXACT_OPS:
         return False
-    if any(e.dtypes[role] not in EXACT_INTEGERS for role in roles):
+    # A truth value is one in any type.
+    if any(e.dtypes[role] not in EXACT_INTEGERS for role in roles if not (role == "dst" and op.is_comparison)):
         return False
     if e.engine is Engine.POOL:
         return True
     return e.engine in (None, Engine.UNASSIGNED) and all(e.spaces[role] is not MemorySpace.PSUM for role in roles)
 
 
+def _exact(op: AluOp, dtype: Dtype) -> Any:
+    """Returns f(a, b) of an operator on integers, the first of `dtype`: by value to compare, else on the low bits."""
+    return value_alu(op) if op in VALUE_ALU else integer_alu(op, dtype)
+
+
 def _tensor_tensor(e: Evaluation) -> Run:
     op: AluOp = e.op
     if op.is_bitwise or exact_integers(e, op, "dst", "data1", "data2"):
-        integer, store = integer_alu(op, e.dtypes["data1"]), writer(e.dtypes["dst"])
+        integer, store = _exact(op, e.dtypes["data1"]), writer(e.dtypes["dst"])
 
         def exact(dst: Array, a: Array, b: Array) -> None:
             store(dst, integer(like(dst, a), like(dst, b)))
@@ -182,23 +191,23 @@ def _integer_chain(e: Evaluation) -> Run | None:
     if not bitwise and not (ops and all(exact_integers(e, op, *roles) for _, op in ops)):
         return None
     store = writer(e.dtypes["dst"])
-    steps = [(k, integer_alu(op, e.dtypes["data"]), bool((e.reverse0, e.reverse1)[k])) for k, op in ops]
+    steps = [(k, _exact(op, e.dtypes["data"]), bool((e.reverse0, e.reverse1)[k])) for k, op in ops]
 
     def run(dst: Array, data: Array, operand0: Any, operand1: Any) -> None:
         x, operands = like(dst, data), (operand0, operand1)
         for k, function, reverse in steps:
-            value = _integer(dst, data, operands[k])
+            value = _integer(dst, operands[k])
             x = function(value, x) if reverse else function(x, value)
         store(dst, x)
 
     return run
 
 
-def _integer(dst: Array, data: Array, operand: Any) -> Any:
-    """Returns an integer, or one a partition in the type of the data; of both only the low bits count."""
+def _integer(dst: Array, operand: Any) -> Any:
+    """Returns an integer, or one a partition."""
     if operand is None:
         return 0
-    return column(dst, operand).astype(data.dtype) if hasattr(operand, "shape") else int(operand)
+    return column(dst, operand) if hasattr(operand, "shape") else int(operand)
 
 
 TENSOR_SCALAR = Instruction(

@@ -1,6 +1,6 @@
 """Position and selection: iota, affine select, select, predicated copy."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from nki_mlir.isa.dtypes import Dtype
@@ -83,11 +83,29 @@ def _holds(e: Evaluation, dst: Array) -> Array:
     return (compare(positions(e, dst.shape[0]), np.float32(0)) != 0).reshape(dst.shape)
 
 
+def _branch(e: Evaluation, role: str) -> Callable[[Array, Any], Any]:
+    """Returns f(dst, operand), an operand of a choice as dst's type has it: as it is if it has that type, else cast."""
+    dtype = e.dtypes["dst"]
+    same, write = e.dtypes[role] is dtype, writer(dtype)
+
+    def in_type(dst: Array, operand: Any) -> Any:
+        if not hasattr(operand, "shape"):
+            return constant(dtype, float(operand))
+        values = like(dst, operand)
+        if same:
+            return values
+        result = np.empty(values.shape, dst.dtype)
+        write(result, fp32(values))
+        return result
+
+    return in_type
+
+
 def _affine_select(e: Evaluation) -> Run:
-    write = writer(e.dtypes["dst"])
+    branch, other = _branch(e, "on_true"), _branch(e, "on_false")
 
     def run(dst: Array, on_true: Array, on_false: Any) -> None:
-        write(dst, np.where(_holds(e, dst), fp32(like(dst, on_true)), np.float32(on_false)))
+        dst[...] = np.where(_holds(e, dst), branch(dst, on_true), other(dst, on_false))
 
     return run
 
@@ -124,20 +142,11 @@ AFFINE_SELECT = Instruction(
 )
 
 
-def _branch(dst: Array, value: Any) -> Any:
-    return fp32(like(dst, value)) if hasattr(value, "shape") else np.float32(value)
-
-
 def _select(e: Evaluation) -> Run:
-    write = writer(e.dtypes["dst"])
-    exact = all(e.dtypes.get(role) is e.dtypes["dst"] and e.spaces[role] for role in ("on_true", "on_false"))
+    first, second = _branch(e, "on_true"), _branch(e, "on_false")
 
     def run(dst: Array, predicate: Array, on_true: Any, on_false: Any) -> None:
-        holds = like(dst, predicate) != 0
-        if exact:
-            dst[...] = np.where(holds, like(dst, on_true), like(dst, on_false))
-        else:
-            write(dst, np.where(holds, _branch(dst, on_true), _branch(dst, on_false)))
+        dst[...] = np.where(like(dst, predicate) != 0, first(dst, on_true), second(dst, on_false))
 
     return run
 

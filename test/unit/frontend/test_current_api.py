@@ -254,3 +254,30 @@ def test_select_reduce_refuses(given, text, reverse):
     with pytest.raises(NkiError) as caught:
         selecting(**given, reverse_pred=reverse).trace((X, ODD), {}, frontend="beta3")
     assert text in str(caught.value)
+
+
+# 32-bit integers --------------------------------------------------------------------------------------------------
+
+
+def test_integers_are_compared_and_selected_exactly():
+    near = np.array([[2**24, 2**24 + 1, -(2**24) - 1, 7]], np.int32)
+    far = np.array([[2**24 + 1, 2**24, -(2**24), 7]], np.int32)
+
+    @nki.jit
+    def kernel(a, b):
+        x, y = nl.load(a), nl.load(b)
+        tiles = [nl.ndarray(x.shape, nl.int32) for _ in range(5)]
+        nisa.tensor_tensor(tiles[0], x, y, nl.maximum)
+        nisa.tensor_tensor(tiles[1], x, y, nl.minimum)
+        nisa.tensor_tensor(tiles[2], x, y, nl.equal)
+        nisa.affine_select(tiles[3], [[1, 4]], 0, x, 0.0, nl.greater, 0)
+        narrow = nl.ndarray(x.shape, nl.uint8)
+        nisa.tensor_tensor(narrow, x, y, nl.greater)
+        nisa.tensor_copy(tiles[4], narrow)
+        out = nl.ndarray((5, 1, 4), nl.int32, buffer=nl.shared_hbm)
+        for n, tile in enumerate(tiles):
+            nl.store(out[n], tile)
+        return out
+
+    expected = [np.maximum(near, far), np.minimum(near, far), near == far, np.where([0, 1, 1, 1], near, 0), near > far]
+    np.testing.assert_array_equal(both(kernel, near, far), np.array(expected).astype(np.int32))

@@ -288,3 +288,9 @@ def test_a_loop_index_is_a_number(name):
     expected = np.stack([reference(tile, n) for n in range(3)])
     np.testing.assert_allclose(both(kernel, tile), expected, rtol=1e-5)
     np.testing.assert_allclose(both(grid[3], tile), expected, rtol=1e-5)
+
+
+def test_where_moves_integers_bit_by_bit():
+    tile = np.array([[2**24 + 1, -(2**24) - 1, 2**31 - 1]], np.int32)
+    kernel = mapped(lambda x: nl.where(nl.greater(x, 0), x, 0))
+    np.testing.assert_array_equal(both(kernel, tile), np.where(tile > 0, tile, 0))

@@ -1,5 +1,6 @@
 """The numbers of every instruction, against formulas in pure Python, at every dtype and over any pattern."""
 
+import itertools
 import math
 import operator
 from functools import reduce
@@ -244,6 +245,36 @@ def test_gpsimd_computes_exactly_and_wraps(op: str, dtype: Dtype) -> None:
     got = run_tiles([f"bir.tensor_tensor {op} on pool outs(%a{access}) ins(%a{access}, %b{access})"], {"a": a, "b": b})
     for left, right, result in zip(a.values.flat, b.values.flat, got["a"].flat, strict=True):
         assert (int(result) - BINARY[op](int(left), int(right))) % 2**32 == 0
+
+
+FINE = {Dtype.I32: [2**24, 2**24 + 1, -(2**24) - 1, -1], Dtype.U32: [2**24, 2**24 + 1, 2**32 - 1, 2**31]}
+"""Neighbours that fp32 does not tell apart, and numbers whose bits mean something else with the other sign."""
+
+
+@pytest.mark.parametrize("op", ["max", "min", "is_equal", "not_equal", "is_gt", "is_ge", "is_lt", "is_le"])
+@pytest.mark.parametrize("kinds", list(itertools.product(FINE, repeat=2)), ids=str)
+def test_gpsimd_compares_exactly(op: str, kinds: tuple[Dtype, Dtype]) -> None:
+    left, right = zip(*itertools.product(*(FINE[kind] for kind in kinds)), strict=True)
+    tiles = {n: Tile(np.array([v], k.numpy), k) for n, v, k in zip("ab", (left, right), kinds, strict=True)}
+    tiles["y"] = Tile(np.zeros((1, 16), np.int32), Dtype.I32)
+    texts = [f"%{name}[0 : 1 | 0 : 16] {tile.dtype}" for name, tile in tiles.items()]
+    got = run_tiles([f"bir.tensor_tensor {op} outs({texts[2]}) ins({texts[0]}, {texts[1]})"], tiles)["y"][0]
+    exact = {
+        "max": max, "min": min, "is_equal": operator.eq, "not_equal": operator.ne, "is_gt": operator.gt,
+        "is_ge": operator.ge, "is_lt": operator.lt, "is_le": operator.le,
+    }  # fmt: skip
+    assert got.tolist() == [min(int(exact[op](a, b)), 2**31 - 1) for a, b in zip(left, right, strict=True)]
+    # The Vector engine computes in fp32, which does not tell these apart.
+    line = f"bir.tensor_tensor is_equal on dve outs({texts[2]}) ins({texts[0]}, {texts[1]})"
+    assert run_tiles([line], tiles)["y"][0, 1] == 1
+
+
+@pytest.mark.parametrize(("compare", "kept"), [("is_gt", 1), ("is_le", 0)])
+def test_tensor_scalar_compares_integers_exactly(compare: str, kept: int) -> None:
+    tile = Tile(np.array([[2**24 + 1, 2**24]], np.int32), Dtype.I32)
+    access = "%a[0 : 1 | 0 : 2] i32"
+    line = f"bir.tensor_scalar {compare} outs({access}) ins({access}, operand0 = {2**24} : i32)"
+    assert run_tiles([line], {"a": tile})["a"].tolist() == [[kept, 1 - kept]]
 
 
 @given(
@@ -646,11 +677,12 @@ def test_affine_select(compare: str, data: Any, pattern: Any, offset: int, multi
         f"bir.tensor_scalar_affine_select {compare} outs({at('y', out, 5, target)})"
         f" ins({at('x', in_, 5, source)}, -3.5 : f32) {_pattern_text(pattern, offset, multiplier)}"
     )
-    expected = {
-        (p, k): rounded(number(x.values[p, in_.columns[k]]) if BINARY[compare](position, 0) else -3.5, target)
-        for p in range(5)
-        for k, position in enumerate(_ramp(pattern, offset, multiplier, p))
-    }
+    expected = {}
+    for p in range(5):
+        for k, position in enumerate(_ramp(pattern, offset, multiplier, p)):
+            element = x.values[p, in_.columns[k]] if BINARY[compare](position, 0) else np.float32(-3.5)
+            moved = source is target and BINARY[compare](position, 0)
+            expected[p, k] = element if moved else rounded(number(element), target)
     expect(y, run_tiles([line], {"x": x, "y": y})["y"], out, expected)
 
 
@@ -674,7 +706,7 @@ def test_select(target: Dtype, data: Any, seed: int, numbers: tuple[bool, bool])
         for k in range(12):
             chosen = 0 if float(tiles["p"].values[p, ways[1].columns[k]]) != 0 else 1
             element = tiles["ab"[chosen]].values[p, ways[2 + chosen].columns[k]]
-            exact = not any(numbers) and kinds[1] is kinds[2] is target
+            exact = not numbers[chosen] and kinds[1 + chosen] is target
             value = chosen + 0.25 if numbers[chosen] else element if exact else number(element)
             expected[p, k] = element if exact else rounded(value, target)
     line = f"bir.select outs({texts[0]}) ins({', '.join(texts[1:])})"
