@@ -37,7 +37,6 @@ from nki_mlir.isa.rules import (
     SameFree,
     SameOpClass,
     SamePartitions,
-    Together,
     Unpacked,
     VectorDtype,
     destinations,
@@ -233,7 +232,7 @@ TENSOR_SCALAR = Instruction(
             for op in ("op0", "op1")
         ),
         OperandOfOp(parameter="op0", operand="operand0"),
-        Together(names=("op1", "operand1")),
+        OperandOfOp(parameter="op1", operand="operand1"),
         SameOpClass(parameters=("op0", "op1")),
         BitwiseOnIntegers(parameters=("op0", "op1"), roles=("dst", "data", "operand0", "operand1")),
         VectorDtype(parameters=("op0", "op1"), vectors=("operand0", "operand1"), others=("dst", "data")),

@@ -74,7 +74,7 @@ class BitwiseOnIntegers(Rule):
 
 
 class OperandOfOp(Rule):
-    """A binary operator needs its operand; a unary one takes none, or the number 0."""
+    """A binary operator needs its operand; a unary one takes none, or the number 0. Without operator there is none."""
 
     ID = "X-UNARY"
     source: str = "NKI ISA reference, §2.5 (tensor_scalar)"
@@ -87,6 +87,8 @@ class OperandOfOp(Rule):
 
     def check(self, operands: Operands, target: Target | None) -> str | None:
         op, operand = operands.parameters.get(self.parameter), operands.one(self.operand)
+        if op is None:
+            return None if operand is None else f"{self.operand} is given without {self.parameter}"
         if not isinstance(op, AluOp):
             return None
         if not op.is_unary:

@@ -2,7 +2,6 @@
 
 from typing import Any, cast
 
-from nki_mlir.isa.enums import AluOp
 from nki_mlir.isa.operands import Operands
 from nki_mlir.isa.rules.base import Rule, any_of
 from nki_mlir.isa.target import Target
@@ -29,7 +28,7 @@ def _and(names: list[str]) -> str:
 
 
 class Together(Rule):
-    """Names (roles or parameters) are all given or all absent. The operator bypass goes with or without its operand."""
+    """Names (roles or parameters) are all given or all absent."""
 
     ID = "X-BOTH"
     names: tuple[str, ...]
@@ -39,8 +38,6 @@ class Together(Rule):
         return f"{' and '.join(self.names)} must be given together or not at all"
 
     def check(self, operands: Operands, target: Target | None) -> str | None:
-        if any(operands.parameters.get(n) is AluOp.BYPASS for n in self.names):
-            return None
         given = [n for n in self.names if n in operands.roles or operands.parameters.get(n) is not None]
         if not given or len(given) == len(self.names):
             return None

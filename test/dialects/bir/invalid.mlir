@@ -124,9 +124,9 @@ bir.module @m {
     bir.tensor_scalar add outs(%x[0 : 128 | 0 : 512] f32) ins(%y[0 : 128 | 0 : 512] f32)
     // expected-error @+1 {{'bir.tensor_scalar' op operand0 is given, op0 abs takes none or the number 0 [X-UNARY]}}
     bir.tensor_scalar abs outs(%x[0 : 128 | 0 : 512] f32) ins(%y[0 : 128 | 0 : 512] f32, operand0 = 1.0 : f32)
-    // expected-error @+1 {{'bir.tensor_scalar' op op1 is given without operand1 [X-BOTH]}}
+    // expected-error @+1 {{'bir.tensor_scalar' op op1 is mult, which needs operand1 [X-UNARY]}}
     bir.tensor_scalar add mult outs(%x[0 : 128 | 0 : 512] f32) ins(%y[0 : 128 | 0 : 512] f32, operand0 = 1.0 : f32)
-    // expected-error @+1 {{'bir.tensor_scalar' op operand1 is given without op1 [X-BOTH]}}
+    // expected-error @+1 {{'bir.tensor_scalar' op operand1 is given without op1 [X-UNARY]}}
     bir.tensor_scalar add outs(%x[0 : 128 | 0 : 512] f32) ins(%y[0 : 128 | 0 : 512] f32, operand0 = 1.0 : f32, operand1 = 1.0 : f32)
     // expected-error @+1 {{'bir.tensor_scalar' op op0 is add and op1 is bitwise_or, they must be both bitwise or both arithmetic operators [X-BITVEC]}}
     bir.tensor_scalar add bitwise_or outs(%i[0 : 128 | 0 : 512] i32) ins(%i[0 : 128 | 0 : 512] i32, operand0 = 1 : i32, operand1 = 1 : i32)

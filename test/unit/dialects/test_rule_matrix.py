@@ -489,7 +489,7 @@ def _(rule: rules.OpOnEngines, isa: Instruction, case: Case) -> Pairs:
         if rule.parameter == "op0":
             chosen = chosen.drop("op1", "operand1", *(("operand0",) if op.is_unary else ()))
         if rule.parameter == "op1":
-            chosen = chosen.set(op0=AluOp.BYPASS).drop("operand0")
+            chosen = chosen.set(op0=AluOp.BYPASS).drop("operand0", *(("operand1",) if op.is_unary else ()))
         yield chosen.set(engine=legal), chosen.set(engine=engine)
 
 

@@ -156,7 +156,12 @@ def test_matmul_of_tiles_with_several_free_dimensions():
         ),
         (lambda x: nisa.nc_matmul(x, x[0:32, :]), NKIValueError, "nc_matmul: contraction sizes of operands"),
         (lambda x: nisa.max8(x), NKINotImplementedError, "nisa.max8 is not supported by this front end"),
-        (lambda x: nisa.tensor_scalar(x, np.add, 1.0, op1=np.add), NkiError, "op1 is given without operand1"),
+        (lambda x: nisa.tensor_scalar(x, np.add, 1.0, op1=np.add), NkiError, "op1 is add, which needs operand1"),
+        (
+            lambda x: nisa.tensor_scalar(x, np.add, 1.0, op1=nl.rsqrt, operand1=5.0),
+            NkiError,
+            "operand1 is given, op1 rsqrt takes none or the number 0",
+        ),
     ],
 )
 def test_errors_at_the_kernels_line(call, error, text):
@@ -289,3 +294,11 @@ def test_loops_stay_loops_on_the_penguin_path_only():
     assert len(inner.body) == 2
     assert all(isinstance(node, Loop) and node.single for node in trace(kernel, x, frontend="beta2"))
     assert (both(kernel, x) == x).all()
+
+
+def test_a_unary_operator_behind_another():
+    def kernel(x):
+        shifted = nisa.tensor_scalar(x, np.subtract, 0.5, op1=nl.abs)
+        return nisa.tensor_scalar(shifted, np.add, 1.0, op1=nl.rsqrt, operand1=0)
+
+    np.testing.assert_allclose(both(mapped(kernel), X), 1 / np.sqrt(np.abs(X - 0.5) + 1), rtol=1e-5)

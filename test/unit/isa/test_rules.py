@@ -456,10 +456,10 @@ PARAMETERS: list[Row] = [
         "operators are (add, add), engine act takes (add, -) or (mult, add)",
     ),
     (
-        rules.Together(names=("op1", "y")),
+        rules.OperandOfOp(parameter="op1", operand="y"),
         {"op1": AluOp.BYPASS},
-        {"op1": AluOp.ADD},
-        "op1 is given without y",
+        {"y": at()},
+        "y is given without op1",
     ),
     (
         rules.Together(names=("op1", "y", "z")),
