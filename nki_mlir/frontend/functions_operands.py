@@ -1,6 +1,7 @@
 """What the API functions of both generations do with their arguments: tensors, numbers, operators, axes."""
 
 from enum import Enum
+from numbers import Integral
 from typing import Any, TypeVar, cast
 
 from nki_mlir.diagnostics import NkiError
@@ -124,7 +125,7 @@ def pair(api: str, parameter: str, value: Any) -> tuple[Any, ...]:
     is_list = isinstance(value, list | tuple)
     given: tuple[Any, ...] = tuple(cast("list[Any]", value)) if is_list else (None,)
     for member in given:
-        if not isinstance(member, int | Sym):
+        if not isinstance(member, Integral | Sym):
             raise err_unexpected_type_of_operand(api, parameter, member if is_list else value, "a pair of integers")
     return tuple([member if isinstance(member, Sym) else int(member) for member in given])
 

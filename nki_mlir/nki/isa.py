@@ -133,11 +133,12 @@ def nc_matmul(
     `accumulate`: True adds, False overwrites, None overwrites at first and adds later.
     """
     api = "nc_matmul"
+    adds = getattr(accumulate, "item", lambda: accumulate)()
     _sema().matmul(
         tile_of(api, "dst", dst),
         tile_of(api, "stationary", stationary),
         tile_of(api, "moving", moving),
-        accumulate=None if accumulate is None else integer(api, "accumulate", accumulate),
+        accumulate=None if adds is None else integer(api, "accumulate", adds),
         is_transpose=is_transpose,
         is_stationary_onezero=is_stationary_onezero,
         is_moving_onezero=is_moving_onezero,
@@ -171,7 +172,10 @@ def activation(
     reduce_cmd: Any = reduce_cmd.idle,
     name: str | None = None,
 ) -> NkiInstruction:
-    """dst = op(data * scale + bias); `reduce_cmd` says what the accumulator does with the sum of dst."""
+    """dst = op(data * scale + bias); `reduce_cmd` says what the accumulator does with the sum of dst.
+
+    Then the accumulator is written to `reduce_res`, if given.
+    """
     api = "activation"
     command = token(api, "reduce_cmd", reduce_cmd, AccumulateCommand)
     if command is AccumulateCommand.LOAD_ACCUMULATE:
@@ -184,7 +188,7 @@ def activation(
         scale_of(api, scale),
         reduce_op=None if reduce_op is None else token(api, "reduce_op", reduce_op, AluOp),
         reduce_res=None if reduce_res is None else tile_of(api, "reduce_res", reduce_res),
-        accumulate=None if command is AccumulateCommand.IDLE else command,
+        accumulate=None if command is AccumulateCommand.IDLE and reduce_res is None else command,
         name=name,
     )
     return HANDLE

@@ -140,7 +140,10 @@ def activation(
     mask: Any = None,
     dtype: Any = None,
 ) -> Any:
-    """Returns op(data * scale + bias); bias has one value a partition, scale too, or it is a number."""
+    """Returns op(data * scale + bias); bias has one value a partition, scale too, or it is a number.
+
+    `reduce_cmd` says what the accumulator does with the sum of the result; then it is written to `reduce_res`, if given.
+    """
     api = "activation"
     source = on_chip(api, "data", data)
     result = fresh(api, source.shape, result_type(dtype, source))
@@ -154,7 +157,7 @@ def activation(
         scale_of(api, scale),
         reduce_op=None if reduce_op is None else token(api, "reduce_op", reduce_op, AluOp),
         reduce_res=None if reduce_res is None else tile_of(api, "reduce_res", reduce_res),
-        accumulate=None if command is AccumulateCommand.IDLE else command,
+        accumulate=None if command is AccumulateCommand.IDLE and reduce_res is None else command,
         mask=condition,
         domain=domain_of(condition, result, data=source),
     )

@@ -281,3 +281,36 @@ def test_integers_are_compared_and_selected_exactly():
 
     expected = [np.maximum(near, far), np.minimum(near, far), near == far, np.where([0, 1, 1, 1], near, 0), near > far]
     np.testing.assert_array_equal(both(kernel, near, far), np.array(expected).astype(np.int32))
+
+
+# Accumulators, numbers of numpy -----------------------------------------------------------------------------------
+
+
+def test_an_idle_activation_writes_what_the_accumulator_holds():
+    def kernel(x):
+        total, dst = nl.ndarray((64, 1), nl.float32), nl.ndarray(x.shape, nl.float32)
+        nisa.activation(dst, nl.square, x, reduce_op=nl.add, reduce_cmd=nisa.reduce_cmd.reset_reduce)
+        nisa.activation(dst, nl.exp, x, reduce_op=nl.add, reduce_res=total)
+        return total
+
+    np.testing.assert_allclose(both(mapped(kernel), X), (X**2).sum(1, keepdims=True), rtol=1e-5)
+
+
+def test_parameters_take_numbers_of_numpy():
+    x, y = data(64, 64), data(64, 32, seed=3)
+
+    @nki.jit
+    def kernel(x, y):
+        out = nl.ndarray((64, 32), nl.float32, buffer=nl.shared_hbm)
+        a, b = nl.load(x), nl.load(y)
+        total = nl.ndarray((64, 32), nl.float32, buffer=nl.psum)
+        how = {"tile_size": (np.int64(64), 128), "tile_position": (0, np.int64(0))}
+        nisa.nc_matmul(total, a, b, accumulate=np.bool_(False), **how)
+        nisa.nc_matmul(total, a, b, accumulate=np.bool_(True), **how)
+        scaled = nl.ndarray((64, 32), nl.float32)
+        nisa.activation(scaled, nl.copy, total, scale=np.float16(2))
+        nisa.activation(scaled, nl.copy, scaled, scale=np.int32(3))
+        nisa.dma_copy(out, scaled)
+        return out
+
+    np.testing.assert_allclose(both(kernel, x, y), 12 * (x.T @ y), rtol=1e-4, atol=1e-4)
