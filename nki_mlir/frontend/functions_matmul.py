@@ -6,6 +6,7 @@ Source: NKI ISA reference, §2.3, §3.6.
 import math
 from typing import Any
 
+from nki_mlir.frontend.context import nki_ctx
 from nki_mlir.frontend.errors import (
     err_exceed_max_supported_dimension,
     err_param_shape_incompatible_with_matmul,
@@ -17,6 +18,7 @@ from nki_mlir.frontend.storage import Tile
 from nki_mlir.frontend.symbolic import Atom, Pred, axes_of
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import Engine
+from nki_mlir.isa.target import CAYMAN
 
 VECTOR_LIMIT = 32
 """Rows and columns that the Vector engine transposes at once."""
@@ -36,7 +38,7 @@ def product(api: str, stationary: Any, moving: Any, mask: Mask = True, **attribu
     rows, columns = math.prod(a.shape[1:]), math.prod(b.shape[1:])
     if rows > 128:
         raise err_size_of_dimension_exceed_arch_limit(api, "the free dimension of stationary", rows, 128)
-    kind = a.element if attributes.get("is_transpose") else Dtype.F32
+    kind = a.element if attributes.get("is_transpose") and nki_ctx().target >= CAYMAN else Dtype.F32
     result = fresh(api, (rows, columns), kind, PSUM)
     if mask is True:
         sema().matmul(result, a, b, accumulate=False, **attributes)

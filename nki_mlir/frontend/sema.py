@@ -36,7 +36,7 @@ from nki_mlir.isa.instructions.base import Instruction
 from nki_mlir.isa.instructions.memory import PRIORITY
 from nki_mlir.isa.instructions.select import SELECT_REDUCE
 from nki_mlir.isa.operands import Operand, Operands
-from nki_mlir.isa.rules import check_all
+from nki_mlir.isa.rules import Rule, check_all
 from nki_mlir.transforms.unroll import MOST_INSTRUCTIONS
 
 if TYPE_CHECKING:
@@ -280,6 +280,24 @@ class Sema:
             return None
         return breach(isa.name, *found)
 
+    def require(
+        self, api: str, rules: tuple[Rule, ...], roles: "Mapping[str, Tile | Number]", attributes: Mapping[str, Any]
+    ) -> None:
+        """Checks rules that an API function has besides those of its instruction; they see types and free sizes.
+
+        Raises:
+            NkiValidationError: one of them does not hold.
+        """
+        operands = {
+            role: Operand(dtype=value.dtype, immediate=value.value)
+            if isinstance(value, Number)
+            else Operand(dtype=value.element, space=value.buffer, free=prod(value.shape[1:]))
+            for role, value in roles.items()
+        }
+        found = check_all(rules, Operands(operands, attributes), self.context.target)
+        if found is not None:
+            raise breach(api, *found)
+
     # Instructions -------------------------------------------------------------------------------------------------
 
     def memset(self, dst: Tile, value: Any, engine: Engine | None, **how: Any) -> None:
@@ -298,8 +316,7 @@ class Sema:
         **how: Any,
     ) -> None:
         attributes = {"dge_type": dge_type, "oob_mode": oob_mode, "engine": engine, "priority": priority}
-        if (found := check_all(PRIORITY, Operands({}, attributes), self.context.target)) is not None:
-            raise breach("dma_copy", *found)
+        self.require("dma_copy", PRIORITY, {}, attributes)
         isa = "dma_copy"
         if not src.on_chip and dst.on_chip:
             isa = "dma_load"
@@ -441,15 +458,7 @@ class Sema:
     ) -> None:
         """A select without reduction; with `reverse_pred` on_true is taken where the predicate is 0."""
         given = {"predicate": predicate, "on_true": on_true, "on_false": on_false}
-        operands = {
-            role: Operand(dtype=value.dtype, immediate=value.value)
-            if isinstance(value, Number)
-            else Operand(dtype=value.element, space=value.buffer, free=prod(value.shape[1:]))
-            for role, value in given.items()
-        }
-        found = check_all(SELECT_REDUCE, Operands(operands, {"reduce_op": reduce_op}), self.context.target)
-        if found is not None:
-            raise breach("select_reduce", *found)
+        self.require("select_reduce", SELECT_REDUCE, given, {"reduce_op": reduce_op})
         if reverse_pred:
             self.select(dst, predicate, _repeated(on_false, on_true.shape), on_true, **how)
         else:

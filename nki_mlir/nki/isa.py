@@ -36,6 +36,7 @@ from nki_mlir.frontend.unsupported import refusing
 from nki_mlir.isa import enums
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import AccumulateCommand, ActivationFunction, AluOp, DgeType, MatmultPerfMode, OobMode
+from nki_mlir.isa.instructions.memory import SCALAR_COPY
 
 
 class engine(IntEnum):
@@ -314,6 +315,7 @@ def tensor_copy(
     del dtype
     api = "tensor_copy"
     chosen = optional(api, "engine", engine, enums.Engine)
+    _sema().require(api, SCALAR_COPY, {}, {"engine": chosen})
     _sema().tensor_copy(tile_of(api, "dst", dst), tile_of(api, "src", src), chosen, name=name)
     return HANDLE
 
@@ -383,12 +385,14 @@ def reciprocal(dst: Any, data: Any, name: str | None = None) -> NkiInstruction:
 
 
 def memset(dst: Any, value: Any, engine: Any = engine.unknown, name: str | None = None) -> NkiInstruction:
-    """dst = value in every element."""
-    api = "memset"
+    """dst = value in every element; integers take an integer."""
+    api, sema = "memset", _sema()
     if not isinstance(value, int | float) and not hasattr(value, "item"):
         raise err_unexpected_type_of_operand(api, "value", value, "a number")
-    plain = getattr(value, "item", lambda: value)()
-    _sema().memset(tile_of(api, "dst", dst), plain, optional(api, "engine", engine, enums.Engine), name=name)
+    target, plain = tile_of(api, "dst", dst), getattr(value, "item", lambda: value)()
+    if target.element.is_integer and isinstance(plain, float):
+        raise err_unexpected_type_of_operand(api, "value", plain, f"an integer, as dst is of type {target.element}")
+    sema.memset(target, plain, optional(api, "engine", engine, enums.Engine), name=name)
     return HANDLE
 
 

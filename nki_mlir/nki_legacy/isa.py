@@ -48,6 +48,7 @@ from nki_mlir.frontend.symbolic import EQ, GE, NE, Axis, Pred, Sym, affine, conc
 from nki_mlir.frontend.unsupported import refusing
 from nki_mlir.isa import enums
 from nki_mlir.isa.enums import AccumulateCommand, ActivationFunction, AluOp, DgeType, MatmultPerfMode, OobMode
+from nki_mlir.isa.instructions.activation import LEGACY_BIAS
 
 
 class engine(IntEnum):
@@ -142,13 +143,15 @@ def activation(
 ) -> Any:
     """Returns op(data * scale + bias); bias has one value a partition, scale too, or it is a number.
 
-    `reduce_cmd` says what the accumulator does with the sum of the result; then it is written to `reduce_res`, if given.
+    `reduce_cmd` says what the accumulator does with the sum of the result. Then `reduce_res`, if given, is set to it.
     """
     api = "activation"
     source = on_chip(api, "data", data)
     result = fresh(api, source.shape, result_type(dtype, source))
     command = token(api, "reduce_cmd", reduce_cmd, AccumulateCommand)
     condition = masked(mask)
+    if isinstance(bias, Tile):
+        sema().require(api, LEGACY_BIAS, {"bias": bias}, {})
     sema().activation(
         result,
         token(api, "op", op, ActivationFunction),

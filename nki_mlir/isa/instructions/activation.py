@@ -125,6 +125,10 @@ COMMANDS = frozenset(c for c in AccumulateCommand if c is not AccumulateCommand.
 NUMBER_AS_BIAS = frozenset({ActivationFunction.COPY, ActivationFunction.RECIPROCAL})
 
 
+LEGACY_BIAS = (DtypeIn(roles=("bias",), dtypes=frozenset({Dtype.F32, Dtype.F16, Dtype.BF16}), id="X-BIAS"),)
+"""What the older API's activation takes as a tile of biases (nki-isa.md §2.4)."""
+
+
 class ImmediateBias(Rule):
     """Before trn2 the bias is a vector, except for the two functions that need no table."""
 

@@ -137,7 +137,7 @@ class EqualWidths(Rule):
 
 
 class ResultDtype(Rule):
-    """PSUM gets fp32 (from gen4 on also bf16); in transpose mode the type of the data."""
+    """PSUM gets fp32 (from gen4 on also bf16); in transpose mode, which gen2 does not have, the type of the data."""
 
     ID = "BIR032"
     transpose: bool
@@ -146,11 +146,12 @@ class ResultDtype(Rule):
     def statement(self) -> str:
         if self.transpose:
             return "dst must have the type of the inputs with is_transpose (fp8: a 2-byte type)"
-        return "dst must be f32, from gen4 on also bf16"
+        return "dst must be f32, from gen4 on also bf16; on gen2 with is_transpose too"
 
     def check(self, operands: Operands, target: Target | None) -> str | None:
         dst, stationary = operands.one("dst"), operands.one("stationary")
-        if dst is None or stationary is None or bool(operands.parameters.get("is_transpose")) != self.transpose:
+        moves = bool(operands.parameters.get("is_transpose")) and (target is None or target >= CAYMAN)
+        if dst is None or stationary is None or moves != self.transpose:
             return None
         if self.transpose:
             fine = dst.dtype is stationary.dtype or (stationary.dtype.is_fp8 and dst.dtype.size == 2)

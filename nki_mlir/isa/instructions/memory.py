@@ -23,6 +23,7 @@ from nki_mlir.isa.rules import (
     Aligned,
     DistinctDestination,
     DmaCast,
+    EngineSince,
     ImmediateFits,
     InMemory,
     InsideStorage,
@@ -80,9 +81,12 @@ MEMSET = Instruction(
 )
 
 
-def copy_or_cast(e: Evaluation, source: str) -> Run:
-    """Returns the copy of `source` to dst in element order: bit-exact for equal types, through fp32 otherwise."""
-    if e.dtypes["dst"] is e.dtypes[source]:
+def copy_or_cast(e: Evaluation, source: str, *, exact: bool = True) -> Run:
+    """Returns the copy of `source` to dst in element order: bit by bit for equal types, through fp32 otherwise.
+
+    Without `exact` equal types go through fp32 too.
+    """
+    if exact and e.dtypes["dst"] is e.dtypes[source]:
 
         def copy(dst: Array, src: Array) -> None:
             dst[...] = like(dst, src)
@@ -96,6 +100,13 @@ def copy_or_cast(e: Evaluation, source: str) -> Run:
     return cast
 
 
+def _tensor_copy(e: Evaluation) -> Run:
+    """The Scalar engine of trn1 copies through fp32 (nki-isa.md §2.5)."""
+    return copy_or_cast(e, "src", exact=e.engine is not Engine.ACT or e.target >= CAYMAN)
+
+
+SCALAR_COPY = (EngineSince(engine=Engine.ACT, first=CAYMAN, source="NKI ISA reference, §2.15"),)
+"""What holds in the current API; the older one has copies on the Scalar engine of trn1."""
 TENSOR_COPY = Instruction(
     "tensor_copy",
     "dst = src, cast through fp32 when the types differ",
@@ -111,7 +122,7 @@ TENSOR_COPY = Instruction(
         PackedCopy(roles=("dst", "src")),
         NotInPsumOn(engine=Engine.POOL, roles=("dst", "src")),
     ),
-    evaluate=lambda e: copy_or_cast(e, "src"),
+    evaluate=_tensor_copy,
     cycles=elements("src"),
     spread=by_element,
 )

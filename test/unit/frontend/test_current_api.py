@@ -6,6 +6,7 @@ import pytest
 import nki_mlir.nki as nki
 from nki_mlir.diagnostics import NkiError
 from nki_mlir.frontend.errors import NKINotImplementedError, NKITypeError, NKIValueError
+from nki_mlir.isa.target import SUNDA
 from nki_mlir.nki import isa as nisa
 from nki_mlir.nki import language as nl
 
@@ -314,3 +315,48 @@ def test_parameters_take_numbers_of_numpy():
         return out
 
     np.testing.assert_allclose(both(kernel, x, y), 12 * (x.T @ y), rtol=1e-4, atol=1e-4)
+
+
+# What only the current API refuses ---------------------------------------------------------------------------------
+
+
+def writing(function, dtype=nl.float32, shape=(64, 48), buffer=nl.sbuf):
+    """Returns the kernel that calls `function` with a tile of results and one of data, both of `dtype`."""
+
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray(shape, dtype, buffer=nl.shared_hbm)
+        tile, result = nl.ndarray((64, 48), dtype), nl.ndarray(shape, dtype, buffer=buffer)
+        nisa.dma_copy(tile, x)
+        function(result, tile)
+        nisa.dma_copy(out, result)
+        return out
+
+    return kernel
+
+
+def test_integers_are_filled_with_integers():
+    filled = writing(lambda dst, _: nisa.memset(dst, np.int64(-3)), nl.int32)
+    assert (both(filled, X) == -3).all()
+    with pytest.raises(NKITypeError) as caught:
+        writing(lambda dst, _: nisa.memset(dst, 1.0), nl.int32).trace((X,), {}, frontend="beta3")
+    assert "memset: value must be an integer, as dst is of type i32, got float" in str(caught.value)
+    assert (both(writing(lambda dst, _: nisa.memset(dst, 1)), X) == 1).all()
+
+
+def test_the_scalar_engine_copies_from_trn2_on():
+    copying = writing(lambda dst, x: nisa.tensor_copy(dst, x, engine=nisa.engine.scalar))
+    assert (copying.simulate((X,), target="trn2") == X).all()
+    with pytest.raises(NkiError) as caught:
+        copying.simulate((X,), target="trn1")
+    assert "tensor_copy: engine is act, which needs trn2 or newer; the target is trn1" in str(caught.value)
+
+
+def test_is_transpose_is_a_label_on_trn1():
+    def turn(dst, x):
+        nisa.nc_matmul(dst, x, x, is_transpose=True)
+
+    kernel = writing(turn, nl.bfloat16, (48, 48), nl.psum)
+    with pytest.raises(NkiError) as caught:
+        kernel.trace((X,), {}, frontend="beta3", target=SUNDA)
+    assert "dst is of type bf16, a matmul writes f32" in str(caught.value)

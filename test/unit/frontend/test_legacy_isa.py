@@ -150,6 +150,11 @@ def test_matmul_of_tiles_with_several_free_dimensions():
         ),
         (lambda x: nisa.memset((64, 8), x, nl.float32), NKISyntaxError, "memset: value must be a constant"),
         (
+            lambda x: nisa.activation(np.exp, x, bias=nl.copy(x[:, 0:1], dtype=nl.int32)),
+            NKITypeError,
+            "activation: bias is of type i32, it must be bf16, f16 or f32",
+        ),
+        (
             lambda x: nisa.bn_stats(x, mask=nl.arange(48)[None, :] < 30),
             NKIValueError,
             "unsupported expression in mask: (-axis[1] + 29 >= 0) restricts the elements that bn_stats counts",
@@ -302,3 +307,12 @@ def test_a_unary_operator_behind_another():
         return nisa.tensor_scalar(shifted, np.add, 1.0, op1=nl.rsqrt, operand1=0)
 
     np.testing.assert_allclose(both(mapped(kernel), X), 1 / np.sqrt(np.abs(X - 0.5) + 1), rtol=1e-5)
+
+
+@pytest.mark.parametrize(("target", "exact"), [("trn1", False), ("trn2", True)])
+def test_copies_on_the_scalar_engine(target, exact):
+    integers = np.array([[2**24 + 1, 7]], np.int32)
+    kernel = mapped(lambda x: nisa.tensor_copy(x, engine=nisa.engine.scalar))
+    for frontend in ("beta2", "beta3"):
+        found = kernel.simulate((integers,), {}, frontend=frontend, target=target)
+        assert found.tolist() == [[2**24 + exact, 7]]
