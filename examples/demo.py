@@ -1,9 +1,10 @@
 """Compiles and simulates every example through both front ends and prints what came out.
 
-Run it with `make demo`, or `python examples/demo.py [OUTPUT_DIR]`. The IR of every kernel is written below the output
+Run it with `make demo`, or `python examples/demo.py [DIRECTORY]`. The IR of every kernel is written below the output
 directory: Penguin or KLR as traced, and BIR as it ran.
 """
 
+import argparse
 import importlib
 import sys
 import time
@@ -52,7 +53,9 @@ def run(name, frontend, directory):
 
 
 def main():
-    directory = Path(sys.argv[1] if len(sys.argv) > 1 else "build/demo")
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("directory", nargs="?", type=Path, default=Path("build/demo"), help="where the IR is written")
+    directory = parser.parse_args().directory
     directory.mkdir(parents=True, exist_ok=True)
     print(f"{'kernel':14} {'front end':10} {'instructions':>12} {'max error':>11} {'seconds':>8}  bits   IR")
     failed = False

@@ -87,9 +87,12 @@ def _known(value: Any) -> bool:
     """A mask that Python has already worked out: a bool, one of numpy, or `~` of a bool, which is -1 or -2."""
     if type(value) is int and value in (-2, -1, 0, 1):
         return value in (-1, 1)
-    if isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b":
+    shape: tuple[int, ...] = getattr(value, "shape", ())
+    if isinstance(value, bool) or (not shape and getattr(getattr(value, "dtype", None), "kind", "") == "b"):
         return bool(value)
-    raise err_unsupported_expression_in_mask(repr(value), "is no comparison of indices")
+    raise err_unsupported_expression_in_mask(
+        f"array of shape {shape}" if shape else repr(value), "is no comparison of indices"
+    )
 
 
 def guards(mask: "Pred | bool") -> tuple[Atom, ...]:

@@ -13,7 +13,13 @@ from nki_mlir.dialects.affine import LARGEST, Domain
 from nki_mlir.dialects.domains import Condition, masks, narrowed
 from nki_mlir.dialects.operands import figures
 from nki_mlir.frontend.catalogue import NkiValidationError, breach
-from nki_mlir.frontend.errors import NKITypeError, NKIValueError, err_local_variable_used_out_of_scope, shown
+from nki_mlir.frontend.errors import (
+    NKISyntaxError,
+    NKITypeError,
+    NKIValueError,
+    err_local_variable_used_out_of_scope,
+    shown,
+)
 from nki_mlir.frontend.locations import here
 from nki_mlir.frontend.masks import AxisLimit, axis_limits, check_bounds, extent, guards, restrict
 from nki_mlir.frontend.records import Likeness, Record, constant
@@ -65,8 +71,8 @@ class Number:
 
 
 def number(value: Any, dtype: Dtype | None = None) -> Number:
-    """Returns an immediate. Without a type, an int is an i32 and a float an f32; numpy scalars keep their type, if it
-    is not one of 64 bits, which Python's own numbers are too.
+    """Returns an immediate. Without a type, an int is an i32, or a u32 where only that holds it, and a float an f32;
+    numpy scalars keep their type, if it is not one of 64 bits, which Python's own numbers are too.
 
     Raises:
         NKITypeError: the value is no number that NKI has a type for.
@@ -78,7 +84,7 @@ def number(value: Any, dtype: Dtype | None = None) -> Number:
         raise NKITypeError(f"expected a number, got {value!r}", rule="immediate")
     if dtype is None:
         if own is None or own.itemsize == 8 or isinstance(plain, bool):
-            dtype = Dtype.I32 if isinstance(plain, int) else Dtype.F32
+            dtype = _type_of_integer(plain) if isinstance(plain, int) else Dtype.F32
         else:
             dtype = Dtype.from_api(own)
     if dtype.is_integer:
@@ -89,6 +95,10 @@ def number(value: Any, dtype: Dtype | None = None) -> Number:
         return Number(float(plain), dtype)
     except OverflowError:
         raise NKIValueError(f"the number {plain} does not fit {dtype}", rule="immediate") from None
+
+
+def _type_of_integer(value: int) -> Dtype:
+    return Dtype.U32 if Dtype.I32.max < value <= Dtype.U32.max else Dtype.I32
 
 
 def flag(value: Any) -> Any:
@@ -391,6 +401,9 @@ class Sema:
         accumulate: AccumulateCommand | None = None,
         **how: Any,
     ) -> None:
+        if func is ActivationFunction.PRELU:
+            message = "activation: op prelu has a slope, relu_param, which this instruction does not take"
+            raise NKISyntaxError(message, rule="instruction_unsupported_op")
         roles = {"dst": dst, "reduce_res": reduce_res, "data": data, "bias": bias, "scale": scale}
         self.record("activation", roles, {"func": func, "accumulate": accumulate, "reduce_op": reduce_op}, **how)
 

@@ -27,7 +27,6 @@ from nki_mlir.frontend.symbolic import (
     GE,
     Axis,
     Opaque,
-    Pred,
     Sym,
     Term,
     Var,
@@ -154,10 +153,10 @@ def out_of_bound(view: Described, dimension: int, size: int, first: Index, last:
 
 
 def integer(value: Any) -> Index | None:
-    """`value` as an index, or None if it is none."""
+    """`value` as an index, or None if it is none: a truth value means something else to numpy."""
     if type(value) is int or isinstance(value, Sym):
         return value
-    return int(value) if isinstance(value, Integral | Pred) else None
+    return None if isinstance(value, bool) or not isinstance(value, Integral) else int(value)
 
 
 # Integers and slices

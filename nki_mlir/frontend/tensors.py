@@ -538,19 +538,25 @@ class View:
 
     def reshape_dim(self, dim: int, shape: Sequence[int]) -> Self:
         """Splits one dimension; one size may be -1."""
-        dim = self._dim("reshape_dim", dim, free=True)
-        sizes = self._complete("reshape_dim", shape, self.shape[dim])
+        return self._split("reshape_dim", dim, shape)
+
+    def _split(self, method: str, dim: int, shape: Sequence[int]) -> Self:
+        dim = self._dim(method, dim, free=True)
+        sizes = self._complete(method, shape, self.shape[dim])
         part, step = self.layout[dim]
         split = [(part, step * inner) for inner in row_major(sizes)]
         return self._view(self._replaced(self.shape, dim, sizes), self._replaced(self.layout, dim, split), self.offsets)
 
     def flatten_dims(self, start: int, end: int) -> Self:
         """Joins the dimensions from `start` to `end`, both included."""
-        start, end = self._dim("flatten_dims", start, free=True), self._dim("flatten_dims", end)
+        return self._joined("flatten_dims", start, end)
+
+    def _joined(self, method: str, start: int, end: int) -> Self:
+        start, end = self._dim(method, start, free=True), self._dim(method, end)
         if start > end:
-            raise err_view_shape("flatten_dims", f"dimension {start} comes after {end}")
+            raise err_view_shape(method, f"dimension {start} comes after {end}")
         size = math.prod(self.shape[start : end + 1])
-        dims = self._regrouped("flatten_dims", start, end + 1, [size])
+        dims = self._regrouped(method, start, end + 1, [size])
         return self._view(
             (*self.shape[:start], size, *self.shape[end + 1 :]),
             (*self.layout[:start], *dims, *self.layout[end + 1 :]),
@@ -633,7 +639,7 @@ class View:
                 names.append(entry)
                 continue
             parts = [str(name) for name in entry]
-            view = view.reshape_dim(len(names), [sizes.get(name, -1) for name in parts])
+            view = view._split("rearrange", len(names), [sizes.get(name, -1) for name in parts])
             names += parts
         groups: list[list[str]] = [
             [entry] if isinstance(entry, str) else [str(n) for n in entry] for entry in dst_pattern
@@ -647,7 +653,7 @@ class View:
         view = view.permute([names.index(name) for name in wanted])
         for at, group in enumerate(groups):
             if len(group) > 1:
-                view = view.flatten_dims(at, at + len(group) - 1)
+                view = view._joined("rearrange", at, at + len(group) - 1)
         return view
 
     # Other readings of the memory

@@ -437,7 +437,7 @@ def affine_select(
         integer(api, "offset", offset),
         integer(api, "channel_multiplier", channel_multiplier),
         tile_of(api, "on_true_tile", on_true_tile),
-        on_false_value,
+        real(api, "on_false_value", on_false_value),
         token(api, "cmp_op", cmp_op, AluOp),
         name=name,
     )

@@ -252,6 +252,8 @@ max = _reduction("max")
 min = _reduction("min")
 average = AluOp.AVERAGE
 """Operator token of `nki.isa.tensor_partition_reduce`."""
+bypass = AluOp.BYPASS
+"""Operator token: the first operand as it is."""
 
 
 def all(x: Any, axis: Any, dtype: Any = None) -> Any:
@@ -289,6 +291,9 @@ def where(condition: Any, x: Any, y: Any, dtype: Any = None) -> Any:
 def copy(x: Any, dtype: Any = None) -> Any:
     """Returns a copy of a tile in SBUF."""
     return elementwise.copied("copy", x, dtype)
+
+
+identity = copy
 
 
 def load(src: Any, dtype: Any = None) -> Any:
@@ -350,6 +355,7 @@ UNSUPPORTED = (
     "fmod",
     "fori_loop",
     "gather_flattened",
+    "prelu",
     "rand",
     "random_seed",
     "shared_constant",

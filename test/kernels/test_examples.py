@@ -83,6 +83,14 @@ def test_targets(target: str) -> None:
     np.testing.assert_allclose(result, module.reference(*arrays), rtol=1e-6)
 
 
+def test_demo_has_a_help(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setattr(sys, "argv", ["demo.py", "--help"])
+    with pytest.raises(SystemExit) as left:
+        importlib.import_module("demo").main()
+    assert left.value.code == 0
+    assert capsys.readouterr().out.startswith("usage: demo.py [-h] [directory]")
+
+
 def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     """What `make demo` runs: a row for each example and front end, and the IR of each in two files."""
     monkeypatch.setattr(sys, "argv", ["demo.py", str(tmp_path)])

@@ -95,8 +95,8 @@ CURRENT: dict[str, tuple[Callable[[Any], Any], str]] = {
         "tensor_scalar: reverse0 must be an integer, a flag or an enum, got 'yes' [reverse0]",
     ),
     "number": (
-        lambda x: nisa.tensor_scalar(tile(), tile(), op0=nl.add, operand0=1 << 31),
-        "the number 2147483648 does not fit i32 [immediate]",
+        lambda x: nisa.tensor_scalar(tile(), tile(), op0=nl.add, operand0=1 << 32),
+        "the number 4294967296 does not fit i32 [immediate]",
     ),
     "pair": (
         lambda x: nisa.nc_matmul(nl.ndarray((64, 64), nl.float32, buffer=nl.psum), tile(), tile(), tile_position=5),  # pyright: ignore[reportArgumentType]
@@ -108,7 +108,16 @@ CURRENT: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "other value": (
         lambda x: nisa.affine_select(tile(), [[1, 64]], 1, tile(), "x"),  # pyright: ignore[reportArgumentType]
-        "expected a number, got 'x' [immediate]",
+        "affine_select: on_false_value must be a number, got str [unexpected_type_of_operand]",
+    ),
+    "prelu": (
+        lambda x: nisa.activation(tile(), "prelu", tile()),
+        "activation: op prelu has a slope, relu_param, which this instruction does not take "
+        "[instruction_unsupported_op]",
+    ),
+    "rearrange": (
+        lambda x: tile().rearrange(("p", ("a", "b")), ("p", ("b", "a")), {"a": 4}),
+        "rearrange: made.1 of shape (128, 16, 4) and strides (64, 1, 16) is not contiguous there [tensor_view]",
     ),
     "priority": (
         lambda x: nisa.dma_copy(tile(), x, priority="high"),  # pyright: ignore[reportArgumentType]

@@ -360,3 +360,23 @@ def test_is_transpose_is_a_label_on_trn1():
     with pytest.raises(NkiError) as caught:
         kernel.trace((X,), {}, frontend="beta3", target=SUNDA)
     assert "dst is of type bf16, a matmul writes f32" in str(caught.value)
+
+
+def test_identity_bypass_and_numbers_of_u32():
+    bits = np.array([[0xFFFFFFFF, 0x12345678]], np.uint32)
+
+    def kernel(x):
+        high, same = nl.ndarray(x.shape, nl.uint32), nl.ndarray(x.shape, nl.uint32)
+        nisa.tensor_scalar(high, x, nl.bitwise_and, 0xFFFF0000, op1=nl.bypass)
+        nisa.tensor_copy(same, nl.identity(high))
+        return same
+
+    np.testing.assert_array_equal(both(mapped(kernel), bits), bits & 0xFFFF0000)
+    twice = mapped(lambda x: _activated(nl.identity, x))
+    np.testing.assert_array_equal(both(twice, X), 2 * X)
+
+
+def _activated(op, x):
+    result = nl.ndarray(x.shape, x.dtype)
+    nisa.activation(result, op, x, scale=2.0)
+    return result

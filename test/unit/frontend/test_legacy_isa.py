@@ -148,6 +148,11 @@ def test_matmul_of_tiles_with_several_free_dimensions():
             NKITypeError,
             "iota: expr must be an expression of arange or mgrid indices",
         ),
+        (
+            lambda x: nl.exp(x, mask=np.arange(48) < 5),
+            NKIValueError,
+            "unsupported expression in mask: array of shape (48,) is no comparison of indices",
+        ),
         (lambda x: nisa.memset((64, 8), x, nl.float32), NKISyntaxError, "memset: value must be a constant"),
         (
             lambda x: nisa.activation(np.exp, x, bias=nl.copy(x[:, 0:1], dtype=nl.int32)),

@@ -137,6 +137,7 @@ INVALID = [
     (hbm(8, 9), (..., ...), NKISyntaxError, "a subscript may have one Ellipsis"),
     (hbm(8, 9), "a", NKISyntaxError, "index 'a' is not supported: str is no index"),
     (hbm(8, 9), 1.5, NKISyntaxError, "index 1.5 is not supported: float is no index"),
+    (hbm(8, 9), True, NKISyntaxError, "index True is not supported: bool is no index"),
     (hbm(8, 9), slice(0, 1.5), NKITypeError, "subscript: the end of a slice must be an integer, got float"),
 ]
 
@@ -148,9 +149,8 @@ def test_invalid_subscript(view: View, key: Any, kind: type[Exception], message:
     assert message in str(caught.value)
 
 
-def test_numpy_integers_and_bools_index() -> None:
+def test_numpy_integers_index() -> None:
     assert hbm(8, 9)[np.int64(3)].offsets == (0, 0, 27)
-    assert hbm(8, 9)[True].offsets == (0, 0, 9)
     assert hbm(8, 9)[np.int32(2) : np.int32(4)].shape == (2, 9)
 
 
