@@ -7,7 +7,8 @@ Nothing else depends on that layout: `operands_of` reads it, `set_role` and `dro
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from types import MappingProxyType
+from functools import cache
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, cast
 
 from xdsl.dialects.builtin import ArrayAttr, LocationAttr, StringAttr, UnitAttr
@@ -160,6 +161,14 @@ class RoleEffects(MemoryEffect):
         return found
 
 
+@cache
+def _syntax() -> ModuleType:
+    """Returns the module of the custom syntax, which imports this one."""
+    from nki_mlir.dialects import syntax
+
+    return syntax
+
+
 class InstructionOp(IRDLOperation):
     """Base of all instruction ops of all dialects."""
 
@@ -257,20 +266,14 @@ class InstructionOp(IRDLOperation):
 
         Returns it with the position where its text ends, None if the parser's tokens go on from there already.
         """
-        from nki_mlir.dialects.syntax import parse_instruction
-
-        return parse_instruction(cls, parser, at, location)
+        return _syntax().parse_instruction(cls, parser, at, location)
 
     def print(self, printer: Printer) -> None:
-        from nki_mlir.dialects.syntax import print_instruction
-
-        print_instruction(self, printer)
+        _syntax().print_instruction(self, printer)
 
     def print_whole(self, printer: Printer) -> None:
         """Prints the op with its name, in the custom form."""
-        from nki_mlir.dialects.syntax import print_instruction
-
-        print_instruction(self, printer, self.name)
+        _syntax().print_instruction(self, printer, self.name)
 
 
 COMMON_PROPERTIES = frozenset({"name", "engine", "when"})

@@ -85,6 +85,9 @@ class _Form(NamedTuple):
     """What they are, by those words that were read before."""
     words: dict[tuple[Attribute | None, ...], str]
     """The words, by those of these properties that were printed before."""
+    leads: tuple[tuple[str, str, bool, str, str, str], ...]
+    """For each role its name, its group, whether it is variadic, and what stands before an operand of it: the first of
+    all, the first of its group, a further one."""
 
 
 @cache
@@ -99,7 +102,14 @@ def _form(cls: type[InstructionOp]) -> _Form:
         (*inline, *cls.FLAGS, "engine"),
         {},
         {},
+        tuple(map(_lead, cls.ROLES)),
     )
+
+
+def _lead(role: Role) -> tuple[str, str, bool, str, str, str]:
+    name, group, optional, variadic, _ = role
+    named = f"{name} = " if optional or group == "params" else ""
+    return name, group, variadic, f" {group}({named}", f") {group}({named}", f", {named}"
 
 
 _Operand: TypeAlias = tuple[Attribute, list[SSAValue]]
@@ -391,7 +401,9 @@ def parse_instruction(
     reader.head()
     values = reader.groups()
     if _MORE.match(reader.text, reader.at) is None:
-        return cls.create(operands=values, properties=reader.properties, location=location), reader.at
+        if location is not None:
+            return cls.assemble(values, reader.properties, location), reader.at
+        return cls.create(operands=values, properties=reader.properties), reader.at
     rawtext.resume(parser, reader.at)
     attributes: dict[str, Attribute] = {}
     following = rawtext.next_character(parser)
@@ -450,22 +462,18 @@ def _line(op: InstructionOp, printer: Printer) -> str:
     Every instruction that is printed comes by here, so operands are taken apart without `operands_of`.
     """
     properties, names, position, opened = op.properties, rawtext.value_names(printer, op), 0, ""
-    out = [_words(op)]
+    form = _form(type(op))
+    out = [_words(op, form)]
     if (label := properties.get("name")) is not None:
         out.append(f' "{_escape(cast(StringAttr, label).data)}"')
     try:
-        for role, group, optional, variadic, _ in op.ROLES:
+        for role, group, variadic, first, other, further in form.leads:
             held: Any = properties.get(role)
             if held is None:
                 continue
             for pattern in held.data if variadic else (held,):
-                if group == opened:
-                    out.append(", ")
-                else:
-                    out.append(f") {group}(" if opened else f" {group}(")
-                    opened = group
-                if optional or group == "params":
-                    out.append(f"{role} = ")
+                out.append(further if group == opened else other if opened else first)
+                opened = group
                 if type(pattern) is Immediate:
                     out.append(pattern.text())
                     continue
@@ -487,9 +495,9 @@ def _line(op: InstructionOp, printer: Printer) -> str:
     return "".join(out)
 
 
-def _words(op: InstructionOp) -> str:
+def _words(op: InstructionOp, form: _Form) -> str:
     """Returns the words before the instruction's label."""
-    properties, form = op.properties, _form(type(op))
+    properties = op.properties
     key = tuple(map(properties.get, form.head))
     known = form.words.get(key)
     if known is None:
