@@ -234,7 +234,8 @@ def read_number(text: str, dtype: Dtype) -> float | int:
         named = {"inf": inf, "-inf": -inf, "nan": nan, "-nan": -nan}
         return named[text] if text in named else float(text)
     except ValueError:
-        raise ExprSyntaxError(f"'{text}' is no number of type {dtype}", 0) from None
+        shown = text if len(text) <= 40 else f"{text[:39]}…"
+        raise ExprSyntaxError(f"'{shown}' is no number of type {dtype}", 0) from None
 
 
 def number_text(value: float) -> str:
