@@ -1,4 +1,8 @@
-"""KlrBuilder: the builder of the beta2 front end; flat, with the names and expansions of the KLR tracer."""
+"""KlrBuilder: the builder of the beta2 front end; flat, with the names and expansions of the KLR tracer.
+
+A kernel is one block, but for its `no_reorder` regions, each of which is a block of its own. Source: KLR reference,
+§1.3.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, cast
@@ -10,6 +14,7 @@ from nki_mlir.dialects.access import Access, AccessFields, Pair
 from nki_mlir.dialects.attributes import (
     AluOpAttr,
     ArchAttr,
+    BranchCompareOpAttr,
     DtypeAttr,
     EngineAttr,
     Immediate,
@@ -27,7 +32,7 @@ from nki_mlir.frontend.records import Loop, Record, Scope
 from nki_mlir.frontend.storage import Encoded
 from nki_mlir.frontend.tensors import Storage
 from nki_mlir.isa.dtypes import Dtype
-from nki_mlir.isa.enums import AluOp, Engine, MemorySpace
+from nki_mlir.isa.enums import AluOp, BranchCompareOp, Engine, MemorySpace
 from nki_mlir.isa.target import Target
 
 WITHOUT_DTYPE = frozenset({"matmul", "dma_load", "dma_save", "dma_copy", "tensor_copy"})
@@ -66,6 +71,11 @@ class KlrBuilder(Builder):
         super().__init__(program)
         self.blocks: dict[tuple[Storage, int], SSAValue] = {}
         self.identities: dict[Dtype, SSAValue] = {}
+        self.declared: list[Operation] = []
+        self.ended: list[tuple[bool, list[Operation]]] = []
+        """Blocks that have ended: whether they keep the order of their statements, and these."""
+        self.in_order = False
+        """Whether the statements that come now are to keep their order."""
 
     # KLR has no block tensors: each block is a tensor of its own.
 
@@ -99,9 +109,59 @@ class KlrBuilder(Builder):
     def loop_op(self, loop: Loop, body: Block) -> Operation:
         raise AssertionError("the KLR path traces with loops unrolled")
 
+    # Blocks: the last statement of each but the last one goes on to the next, as whoever reads the file expects of
+    # regions that keep their order. Those are one level deep: a region inside of another is part of it.
+
     def scope(self, scope: Scope) -> None:
-        # A no_reorder region is a block of its own on disk; here its statements keep their place in the one block.
+        if scope.kind != "no_reorder" or self.in_order:
+            self.nodes(scope.body)
+            return
+        self.end_block()
+        self.in_order = True
         self.nodes(scope.body)
+        self.end_block()
+        self.in_order = False
+
+    def end_block(self) -> None:
+        """Ends the block of the statements so far, if there are any; it goes on after a region without statements."""
+        self.declared += [op for op in self.ops if type(op) is structure.TensorOp]
+        statements = [op for op in self.ops if type(op) is not structure.TensorOp]
+        if self.ended and not (self.in_order or self.ended[-1][0]):
+            self.ended[-1][1].extend(statements)
+        elif statements:
+            self.ended.append((self.in_order, statements))
+        self.ops = []
+
+    def body(self, core: int) -> structure.BodyOp:
+        """Returns the body with all of the program: its tensors, then its blocks.
+
+        Labels and branches have numbers of one counter, as the tracer's.
+        """
+        self.run()
+        self.end_block()
+        if not self.ended or self.ended[-1][0]:  # a region that keeps its order has to go on somewhere
+            self.ended.append((False, []))
+        made: list[Operation] = []
+        label = "main.1"
+        for number, (in_order, statements) in enumerate(self.ended, 1):
+            properties: dict[str, Attribute] = {"label": StringAttr(label)}
+            if in_order:
+                properties["no_reorder"] = UNIT
+            if number < len(self.ended):
+                label = f"label.{2 * number}"
+                statements.append(self.jump(f"jmp.{2 * number + 1}", label, statements[-1]))
+            made.append(structure.BlockOp.create(properties=properties, regions=[Region(block_of(statements))]))
+        region = Region(Block([*self.declared, *made]))
+        return structure.BodyOp.create(properties={"core": IntegerAttr(core, i64)}, regions=[region])
+
+    def jump(self, name: str, label: str, after: Operation) -> Operation:
+        """Returns the branch to a block, which stands where the statement before it does."""
+        properties: dict[str, Attribute] = {
+            "name": self.unique(name),
+            "comp_op": BranchCompareOpAttr(BranchCompareOp.ALWAYS),
+            "true_label": StringAttr(label),
+        }
+        return structure.CmpBranchOp.create(properties=properties, location=after.location)
 
     def emit(
         self,
@@ -172,16 +232,7 @@ class KlrBuilder(Builder):
 
 def build_klr(name: str, programs: Sequence[Program], target: Target) -> ModuleOp:
     """Returns a builtin module with the KLR kernel of a trace, one body a program."""
-    bodies: list[Operation] = []
-    for core, program in enumerate(programs):
-        ops = KlrBuilder(program).run()
-        declared = [op for op in ops if type(op) is structure.TensorOp]
-        statements = [op for op in ops if type(op) is not structure.TensorOp]
-        block = structure.BlockOp.create(
-            properties={"label": StringAttr("main.1")}, regions=[Region(block_of(statements))]
-        )
-        body = Region(Block([*declared, block]))
-        bodies.append(structure.BodyOp.create(properties={"core": IntegerAttr(core, i64)}, regions=[body]))
+    bodies = [KlrBuilder(program).body(core) for core, program in enumerate(programs)]
     first = programs[0]
     properties: dict[str, Attribute] = {
         "sym_name": StringAttr(name),
