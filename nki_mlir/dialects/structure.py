@@ -152,7 +152,7 @@ class StorageOp(IRDLOperation):
             name = self.sym.data
             raise VerifyException(f"'{name}' has {mem.partitions} partitions, {mem.space} has {PARTITIONS} [X-PMAX]")
         if mem.on_chip and self.is_external:
-            raise VerifyException(f"is {self.tensor_kind} and in {mem.space}, it must be in hbm")
+            raise VerifyException(f"'{self.sym.data}' is {self.tensor_kind} and in {mem.space}, it must be in hbm")
         limit = self._partition_bytes() if mem.on_chip else None
         places = [(0, 0)] if self.places is None else [place for place in self.placements() if place is not None]
         for partition, address in places:

@@ -177,13 +177,23 @@ def _explain(error: BaseException) -> Generator[NkiError]:
 
 @contextmanager
 def placed_in(path: str) -> Generator[None]:
-    """Gives errors about a program as a whole the file as their place."""
+    """Gives errors that have no place of their own the file as theirs.
+
+    Such are those about a program as a whole, and those about what stands nowhere in the source of a KLR file's kernel.
+    """
     try:
         yield
-    except NkiError as error:
-        if error.location is None:
-            error.location = Location(display_name(path))
+    except (NkiError, ExceptionGroup) as error:
+        _place(error, Location(display_name(path)))
         raise
+
+
+def _place(error: Exception, place: Location) -> None:
+    if isinstance(error, ExceptionGroup):
+        for part in cast("ExceptionGroup[Exception]", error).exceptions:
+            _place(part, place)
+    elif isinstance(error, NkiError) and error.location is None:
+        error.location = place
 
 
 def display_name(path: str) -> str:

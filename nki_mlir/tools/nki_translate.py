@@ -4,7 +4,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from nki_mlir.diagnostics import NkiError
-from nki_mlir.tools.common import ArgumentParser, Console, display_name, input_is_read, run_console_script, run_tool
+from nki_mlir.tools.common import (
+    ArgumentParser,
+    Console,
+    display_name,
+    input_is_read,
+    placed_in,
+    run_console_script,
+    run_tool,
+)
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -75,7 +83,8 @@ def _body(console: Console, argv: Sequence[str]) -> int:
     if not args.no_verify:
         from nki_mlir.dialects.verifier import verify_module
 
-        verify_module(module)
+        with placed_in(args.input):
+            verify_module(module)
     if result == "mlir":
         from nki_mlir.tools.mlir_printer import mlir_text
 
@@ -83,7 +92,8 @@ def _body(console: Console, argv: Sequence[str]) -> int:
     else:
         from nki_mlir.interchange.klr_dialect import LAYOUTS, module_to_klr
 
-        file = module_to_klr(module, LAYOUTS[args.layout] if args.layout else None)
+        with placed_in(args.input):
+            file = module_to_klr(module, LAYOUTS[args.layout] if args.layout else None)
         console.write(args.output, _klr_bytes(file, None))
     return 0
 

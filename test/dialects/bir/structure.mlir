@@ -189,9 +189,9 @@ bir.module @m {
 // What comes from outside is in HBM, and the same for all functions.
 bir.module @m {
   bir.func @f {
-    // expected-error @+1 {{'bir.tensor' op is external_input and in sbuf, it must be in hbm}}
+    // expected-error @+1 {{'bir.tensor' op 'x' is external_input and in sbuf, it must be in hbm}}
     %x = bir.tensor "x" kind external_input : !nki.mem<sbuf 2x2xf32>
-    // expected-error @+1 {{'bir.tensor' op is external_output and in psum, it must be in hbm}}
+    // expected-error @+1 {{'bir.tensor' op 'y' is external_output and in psum, it must be in hbm}}
     %y = bir.tensor "y" kind external_output : !nki.mem<psum 2x2xf32>
     %s = bir.tensor "s" kind external_output : !nki.mem<shared_hbm 2x2xf32>
     %c = bir.tensor "c" kind const : !nki.mem<sbuf 2x2xf32>
