@@ -1,6 +1,6 @@
 """nki-sim: runs BIR on the simulator, or lowers a Penguin or KLR file first."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from nki_mlir.tools.common import Console, run_console_script, run_tool
@@ -20,6 +20,8 @@ inputs of --input NAME=VALUE:
   arange            0, 1, 2, … in row-major order, starting again after the last integer that the dtype has
   random[:SEED]     floats uniform in [-1, 1), other dtypes any bits; equal for equal seeds and
                     input names (default seed 0)
+
+Shared constants of a KLR file come from the .npy files beside it that it names, unless --input gives them.
 """
 
 
@@ -78,6 +80,7 @@ def _body(console: Console, argv: Sequence[str]) -> int:
     input_is_read()
     inputs = read_inputs(console, module, arguments.input)
     with placed_in(arguments.file):
+        inputs |= read_constants(console, module, arguments.file, inputs)
         try:
             result = simulate(
                 module, inputs, poison=not arguments.no_poison, target=target, most_iterations=arguments.max_iterations
@@ -100,6 +103,7 @@ def _lowered(console: Console, path: str, target: Any) -> Any:
 
     from nki_mlir.dialects import get_all_dialects
     from nki_mlir.dialects.verifier import quiet_diagnostics, verify_module
+    from nki_mlir.tools.common import placed_in
     from nki_mlir.transforms.pipeline import lower_to_bir
 
     context = Context()
@@ -107,11 +111,12 @@ def _lowered(console: Console, path: str, target: Any) -> Any:
     for name, factory in get_all_dialects().items():
         context.register_dialect(name, factory)
     module = _read(console, context, path)
-    verify_module(module)
-    if any(op.name.startswith(("penguin.", "klr.")) for op in module.body.ops):
-        with quiet_diagnostics():
-            lower_to_bir(context, module, target=target, allocate=False)
+    with placed_in(path):
         verify_module(module)
+        if any(op.name.startswith(("penguin.", "klr.")) for op in module.body.ops):
+            with quiet_diagnostics():
+                lower_to_bir(context, module, target=target, allocate=False)
+            verify_module(module)
     return module
 
 
@@ -161,6 +166,51 @@ def read_inputs(console: Console, module: Any, given: Sequence[str]) -> dict[str
             array = read_npy(console.read_bytes(value), shape, dtype, value)
         found[name] = array
     return found
+
+
+def read_constants(console: Console, module: Any, path: str, given: Container[str]) -> dict[str, Any]:
+    """Returns the arrays of shared constants that are not given, from the files beside the program that hold them.
+
+    Only files in the program's own folder are read, for their names come from the program.
+
+    Raises NkiError for a constant without such a file, or with one that holds something else.
+    """
+    from nki_mlir.diagnostics import NkiError
+    from nki_mlir.simulator.files import read_npy
+    from nki_mlir.simulator.machine import input_tensors, shape_of
+    from nki_mlir.tools.common import visible
+    from nki_mlir.transforms.klr_to_bir.structure import FILE
+
+    found: dict[str, Any] = {}
+    for name, tensor in input_tensors(module).items():
+        held = tensor.attributes.get(FILE)
+        file = getattr(held, "data", None)
+        if name in given or not isinstance(file, str):
+            continue
+        beside, wrong = _beside(path, file)
+        if wrong is not None:
+            raise NkiError(
+                f"constant '{name}' comes from '{visible(file)}', which {wrong};"
+                f" it can be given with --input {name}=FILE.npy"
+            )
+        found[name] = read_npy(console.read_bytes(beside), shape_of(tensor), tensor.mem.dtype, beside)
+    return found
+
+
+def _beside(path: str, file: str) -> tuple[str, str | None]:
+    """Returns the path of a file named relative to the folder of another, and what is wrong with it."""
+    import os
+
+    if path == "-":
+        return file, "is looked for beside a program, not beside standard input"
+    folder = os.path.dirname(path)
+    beside = os.path.join(folder, file)
+    root = os.path.realpath(folder or os.curdir)
+    if "\0" in file or os.path.commonpath([root, os.path.realpath(beside)]) != root:
+        return beside, "is not in the folder of the program"
+    if not os.path.exists(beside):
+        return beside, "does not exist"
+    return beside, None if os.path.isfile(beside) else "is no file"
 
 
 def written(result: "Result") -> dict[str, Any]:
