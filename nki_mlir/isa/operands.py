@@ -96,6 +96,16 @@ class Operand:
     def on_chip(self) -> bool:
         return self.space in ON_CHIP
 
+    @property
+    def contiguous(self) -> bool:
+        """Whether the elements accessed in a partition follow each other in order and without gaps."""
+        step = 1
+        for own, number in zip(reversed(self.steps), reversed(self.nums), strict=False):
+            if number != 1 and own != step:
+                return False
+            step *= number
+        return True
+
 
 class Operands:
     """What one instruction says: its operands by role and its parameters by name.

@@ -216,8 +216,12 @@ def fp32(value: Any) -> Any:
 
 # Cost -----------------------------------------------------------------------------------------------------------
 
+# The formulas are those published for the instructions one by one (nki-isa.md §2.12), which later generations' faster
+# modes for some types and layouts (§1.7) are not part of.
+
 MINIMUM_CYCLES = 64
-"""Fewest cycles of a Vector or Scalar instruction (nki-isa.md §1.9, MIN_II)."""
+"""Fewest cycles of a Vector or Scalar instruction, also of one whose row of the table leaves this bound out
+(nki-isa.md §1.7 and §1.9, MIN_II)."""
 GPSIMD_START = 150
 """Start of a GpSimd instruction in cycles (nki-isa.md §1.9)."""
 
@@ -226,6 +230,21 @@ def free_of(operands: Operands, role: str) -> int:
     """Returns the elements a partition of a role; 1 where it is absent or unknown."""
     operand = operands.one(role)
     return 1 if operand is None or operand.free is None else operand.free
+
+
+def half(free: int) -> int:
+    """Returns the cycles of two elements a cycle, the last of an odd number alone."""
+    return (free + 1) // 2
+
+
+def all_bf16(operands: Operands, *roles: str) -> bool:
+    """Whether the operands of these roles are all of type bf16."""
+    return all(operand.dtype is Dtype.BF16 for role in roles for _, operand in operands.of(role))
+
+
+def both_in_sbuf(operands: Operands, *roles: str) -> bool:
+    """Whether these inputs are tiles that are all in SBUF; two of them cost twice what one there and one in PSUM do."""
+    return all((operand := operands.one(role)) is not None and operand.space is MemorySpace.SBUF for role in roles)
 
 
 def elements(role: str, factor: int = 1, extra: int = 0) -> Callable[[Operands, Target], int]:

@@ -10,6 +10,8 @@ from nki_mlir.isa.instructions.base import (
     Evaluation,
     Instruction,
     Run,
+    all_bf16,
+    both_in_sbuf,
     by_element,
     column,
     elements,
@@ -51,6 +53,8 @@ ARITHMETIC = frozenset(op for op in AluOp if op.is_arithmetic)
 SCALAR_ENGINE_PAIRS = frozenset({(AluOp.MULT, AluOp.ADD), (AluOp.MULT, None), (AluOp.ADD, None)})
 GPSIMD_ONLY = frozenset({AluOp.POW})
 BITWISE = frozenset(op for op in AluOp if op.is_bitwise)
+FAST_OPS = frozenset({AluOp.ADD, AluOp.SUBTRACT, AluOp.MULT})
+"""What tensor_tensor does at one element a cycle with bf16 (nki-isa.md §2.12)."""
 RSQRT = frozenset({AluOp.RSQRT})
 RSQRT_ENGINES = frozenset({Engine.POOL, Engine.ACT})
 
@@ -103,15 +107,13 @@ def _tensor_tensor(e: Evaluation) -> Run:
 
 
 def _tensor_tensor_cycles(operands: Operands, target: Target) -> int:
-    free = free_of(operands, "dst")
-    found = [o for role in ("data1", "data2", "dst") for _, o in operands.of(role)]
-    in_psum = any(o.space is MemorySpace.PSUM for o in found[:2])
-    fast = all(o.dtype is Dtype.BF16 for o in found) and operands.parameters.get("op") in (
-        AluOp.ADD,
-        AluOp.SUBTRACT,
-        AluOp.MULT,
+    fast = (
+        operands.parameters.get("op") in FAST_OPS
+        and all_bf16(operands, "data1", "data2", "dst")
+        and all(tile.contiguous for role in ("data1", "data2") for _, tile in operands.of(role))
     )
-    return max(MINIMUM_CYCLES, free if in_psum or fast else 2 * free)
+    passes = 2 if both_in_sbuf(operands, "data1", "data2") and not fast else 1
+    return max(MINIMUM_CYCLES, passes * free_of(operands, "dst"))
 
 
 TENSOR_TENSOR = Instruction(
@@ -255,6 +257,13 @@ def _scalar_tensor_tensor(e: Evaluation) -> Run:
     return run
 
 
+def _scalar_tensor_tensor_cycles(operands: Operands, target: Target) -> int:
+    free, parameters = free_of(operands, "data"), operands.parameters
+    pair = parameters.get("op0"), parameters.get("op1")
+    fast = pair == (AluOp.SUBTRACT, AluOp.MULT) and all_bf16(operands, "data", "operand1") and free % 2 == 0
+    return max(MINIMUM_CYCLES, free if fast else 2 * free)
+
+
 SCALAR_TENSOR_TENSOR = Instruction(
     "scalar_tensor_tensor",
     "dst = (data op0 operand0) op1 operand1; operand0 is a number or one value a partition, operand1 a tile",
@@ -280,7 +289,7 @@ SCALAR_TENSOR_TENSOR = Instruction(
         Unpacked(roles=("dst", "data", "operand0", "operand1")),
     ),
     evaluate=_scalar_tensor_tensor,
-    cycles=elements("data", factor=2),
+    cycles=_scalar_tensor_tensor_cycles,
     spread=by_element,
 )
 

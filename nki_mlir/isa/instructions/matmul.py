@@ -376,11 +376,19 @@ def _matmul_spread(e: Evaluation) -> Spread:
 
 
 def _matmul_cycles(operands: Operands, target: Target) -> int:
-    moving, stationary = operands.one("moving"), operands.one("stationary")
-    passes = FP32_PASSES if moving is not None and moving.dtype is Dtype.F32 else 1
-    streamed = free_of(operands, "moving")
-    loaded = min(MINIMUM_CYCLES, free_of(operands, "stationary")) if stationary is not None else 0
-    return passes * max(loaded, streamed)
+    rows = 2 if operands.parameters.get("perf_mode") is MatmultPerfMode.DOUBLE_ROW else 1
+    loaded, streamed = (free_of(operands, role) // rows for role in ("stationary", "moving"))
+    return _passes(operands, target) * max(min(MINIMUM_CYCLES, loaded), streamed)
+
+
+def _passes(operands: Operands, target: Target) -> int:
+    """Returns how often inputs pass: four times for fp32, twice if that holds 0 and 1 only or is moved (§1.6)."""
+    wide = [role for role in ("stationary", "moving") for _, o in operands.of(role) if o.dtype is Dtype.F32]
+    if not wide:
+        return 1
+    moves = bool(operands.parameters.get("is_transpose")) and target >= CAYMAN
+    easy = moves or any(operands.parameters.get(f"is_{role}_onezero") for role in wide)
+    return FP32_PASSES // 2 if easy else FP32_PASSES
 
 
 MATMUL = Instruction(

@@ -14,6 +14,7 @@ from nki_mlir.isa.instructions.base import (
     elements,
     fp32,
     free_of,
+    half,
     like,
 )
 from nki_mlir.isa.numerics import constant, writer
@@ -59,8 +60,8 @@ def _memset(e: Evaluation) -> Run:
 def _memset_cycles(operands: Operands, target: Target) -> int:
     free, dst, value = free_of(operands, "dst"), operands.one("dst"), operands.one("value")
     zero = value is not None and value.immediate == 0
-    half = dst is not None and dst.dtype in (Dtype.BF16, Dtype.F16) and zero
-    return max(MINIMUM_CYCLES, free // 2 if half else free)
+    fast = dst is not None and dst.dtype in (Dtype.BF16, Dtype.F16) and zero
+    return max(MINIMUM_CYCLES, half(free) if fast else free)
 
 
 MEMSET = Instruction(

@@ -12,11 +12,13 @@ from nki_mlir.isa.instructions.base import (
     Instruction,
     Run,
     Spread,
+    all_bf16,
     by_partition,
     elements,
     fp32,
     free_of,
     gpsimd,
+    half,
 )
 from nki_mlir.isa.lazy import numpy as np
 from nki_mlir.isa.numerics import alu_reduce, integer_alu, writer
@@ -85,10 +87,8 @@ def _tensor_reduce_spread(e: Evaluation) -> Spread:
 
 def _tensor_reduce_cycles(operands: Operands, target: Target) -> int:
     free = free_of(operands, "data")
-    half = operands.parameters.get("op") in (AluOp.ADD, AluOp.MAX) and all(
-        o.dtype is Dtype.BF16 for role in ("dst", "data") for _, o in operands.of(role)
-    )
-    return free // 2 if half else free
+    fast = operands.parameters.get("op") in (AluOp.ADD, AluOp.MAX) and all_bf16(operands, "dst", "data")
+    return max(MINIMUM_CYCLES, half(free) if fast else free)
 
 
 TENSOR_REDUCE = Instruction(

@@ -6,19 +6,23 @@ from typing import Any
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import AluOp, Engine, MemorySpace
 from nki_mlir.isa.instructions.base import (
+    MINIMUM_CYCLES,
     Array,
     Evaluation,
     Instruction,
     Run,
     Spread,
+    both_in_sbuf,
     by_element,
     elements,
     fp32,
+    free_of,
     gpsimd,
     like,
 )
 from nki_mlir.isa.lazy import numpy as np
 from nki_mlir.isa.numerics import alu, constant, writer
+from nki_mlir.isa.operands import Operands
 from nki_mlir.isa.rules import (
     DistinctDestination,
     DtypeIn,
@@ -36,6 +40,7 @@ from nki_mlir.isa.rules import (
     destinations,
     on_chip,
 )
+from nki_mlir.isa.target import Target
 
 INTEGERS = frozenset(d for d in Dtype if d.is_integer and d.size <= 4)
 COMPARISONS = frozenset({AluOp.IS_GT, AluOp.IS_GE, AluOp.IS_EQUAL, AluOp.NOT_EQUAL, AluOp.IS_LT, AluOp.IS_LE})
@@ -199,6 +204,11 @@ def _copy_predicated(e: Evaluation) -> Run:
     return run
 
 
+def _copy_predicated_cycles(operands: Operands, target: Target) -> int:
+    passes = 2 if both_in_sbuf(operands, "src", "predicate") else 1
+    return max(MINIMUM_CYCLES, passes * free_of(operands, "dst"))
+
+
 COPY_PREDICATED = Instruction(
     "copy_predicated",
     "dst = src where predicate is not 0 (is 0 with reverse_pred); other elements keep their value",
@@ -218,6 +228,6 @@ COPY_PREDICATED = Instruction(
         NotBothPsum(roles=("src", "predicate")),
     ),
     evaluate=_copy_predicated,
-    cycles=elements("dst", factor=2),
+    cycles=_copy_predicated_cycles,
     spread=by_element,
 )
