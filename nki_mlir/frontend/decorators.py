@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from nki_mlir.frontend.context import nki_ctx
-from nki_mlir.frontend.errors import NKIRuntimeError, NKITypeError
+from nki_mlir.frontend.errors import NKIAssertionError, NKIRuntimeError
 from nki_mlir.frontend.kernel import Kernel
 from nki_mlir.frontend.options import AllocatorType, OptLevel
 from nki_mlir.isa.target import Target, parse_target
@@ -19,7 +19,7 @@ from nki_mlir.isa.target import Target, parse_target
 
 def _kernel(value: Any) -> Kernel:
     if not isinstance(value, Kernel):
-        raise NKITypeError("Can only update compile options of nki kernel!", rule="compile_opts")
+        raise NKIAssertionError("Can only update compile options of nki kernel!", rule="compile_opts")
     return value
 
 

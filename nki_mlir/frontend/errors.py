@@ -35,6 +35,10 @@ class NKITypeError(KernelError, TypeError):
     """An operand of the wrong kind."""
 
 
+class NKIAssertionError(KernelError, AssertionError):
+    """Something that is no kernel where one is needed, which the published decorators assert."""
+
+
 class NKIIndexError(KernelError, IndexError):
     """An index outside of its dimension."""
 
