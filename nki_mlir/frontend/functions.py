@@ -18,13 +18,11 @@ from nki_mlir.frontend.errors import (
     err_leading_dimension_of_tensor_must_be_partition,
     err_num_partition_exceed_arch_limit,
     err_num_partition_mismatch,
-    err_operand_cannot_be_none,
     err_param_shape_incompatible_with_numpy,
     err_store_dst_shape_smaller_than_other_shape,
-    err_unexpected_type_of_operand,
     err_unsupported_memory,
 )
-from nki_mlir.frontend.functions_operands import is_number, tile_of
+from nki_mlir.frontend.functions_operands import is_number, no_operand, tile_of
 from nki_mlir.frontend.masks import as_mask, check_bounds, guards, restrict
 from nki_mlir.frontend.sema import Sema, number
 from nki_mlir.frontend.storage import Tile
@@ -77,9 +75,7 @@ def scalar_or_tile(api: str, operand: str, value: Any, *, engine: bool = True) -
     value = plain(value)
     if is_number(value):
         return value
-    if value is None:
-        raise err_operand_cannot_be_none(api, operand)
-    raise err_unexpected_type_of_operand(api, operand, value, "a tile or a number")
+    raise no_operand(api, operand, value, "a tile or a number")
 
 
 def fresh(api: str, shape: Sequence[int], dtype: Dtype, space: MemorySpace = SBUF) -> Tile:

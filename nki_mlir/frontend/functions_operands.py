@@ -7,8 +7,10 @@ from typing import Any, TypeVar, cast
 from nki_mlir.diagnostics import NkiError
 from nki_mlir.frontend.context import nki_ctx_or_none
 from nki_mlir.frontend.errors import (
+    KernelError,
     NKISyntaxError,
     NKIValueError,
+    err_nki_api_outside_of_nki_kernel,
     err_operand_cannot_be_none,
     err_unexpected_type_of_operand,
 )
@@ -35,9 +37,7 @@ def tile_of(api: str, operand: str, value: Any) -> Tile:
     """
     if isinstance(value, Tile):
         return value
-    if value is None:
-        raise err_operand_cannot_be_none(api, operand)
-    raise err_unexpected_type_of_operand(api, operand, value, "a tensor")
+    raise no_operand(api, operand, value, "a tensor")
 
 
 def operand_of(api: str, operand: str, value: Any) -> Operandish:
@@ -47,7 +47,16 @@ def operand_of(api: str, operand: str, value: Any) -> Operandish:
     value = plain(value)
     if is_number(value):
         return number(value)
-    raise err_unexpected_type_of_operand(api, operand, value, "a tensor or a number")
+    raise no_operand(api, operand, value, "a tensor or a number")
+
+
+def no_operand(api: str, operand: str, value: Any, expected: str) -> KernelError:
+    """Returns the error for what is given in place of a tensor, which outside of a kernel nobody has."""
+    if nki_ctx_or_none() is None:
+        return err_nki_api_outside_of_nki_kernel(api)
+    if value is None:
+        return err_operand_cannot_be_none(api, operand)
+    return err_unexpected_type_of_operand(api, operand, value, expected)
 
 
 def is_number(value: Any) -> bool:

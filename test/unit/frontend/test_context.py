@@ -47,6 +47,12 @@ def test_there_is_no_context_outside_of_a_kernel() -> None:
         ("memset", lambda: nisa.memset(None, 0)),
         ("ndarray", lambda: nl.ndarray((4, 4), nl.float32)),
         ("affine_range", lambda: ll.affine_range(4)),
+        ("load", lambda: ll.load(X)),
+        ("store", lambda: ll.store(X, X)),
+        ("add", lambda: ll.add(X, X)),
+        ("sum", lambda: ll.sum(X, axis=1)),
+        ("matmul", lambda: nl.matmul(X, X)),
+        ("dma_copy", lambda: nisa.dma_copy(X, X)),
     ],
 )
 def test_what_was_called_outside_of_a_kernel_has_a_name(name: str, call: Callable[[], Any]) -> None:
