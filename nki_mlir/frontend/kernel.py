@@ -388,8 +388,3 @@ def _around(context: TraceContext, traceback: TracebackType | None) -> str:
         if loop.name
     ]
     return f", loop {', '.join(shown)}" if shown else ""
-
-
-def with_opts(kernel: Kernel, **changes: Any) -> Kernel:
-    """Returns the kernel with some options replaced."""
-    return kernel.copy_kernel(opts=replace(kernel.opts, **changes))

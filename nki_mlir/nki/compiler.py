@@ -8,6 +8,7 @@ from nki_mlir.frontend.decorators import (
     no_reorder,
     skip_middle_end_transformations,
 )
+from nki_mlir.frontend.unsupported import refusing
 from nki_mlir.isa.enums import MemorySpace
 
 sbuf, psum = MemorySpace.SBUF, MemorySpace.PSUM
@@ -22,3 +23,8 @@ __all__ = [
     "sbuf",
     "skip_middle_end_transformations",
 ]
+
+UNSUPPORTED = ("allocated_psum", "allocated_sbuf")
+"""Functions of the API that this front end does not have; they can be imported, and refuse to be called."""
+
+__getattr__ = refusing("nki.compiler", "nki.compiler", UNSUPPORTED)

@@ -8,6 +8,7 @@ from nki_mlir.frontend.decorators import (
     no_reorder,
     skip_middle_end_transformations,
 )
+from nki_mlir.frontend.unsupported import refusing
 from nki_mlir.nki_legacy.allocation import psum, sbuf
 
 __all__ = [
@@ -20,3 +21,8 @@ __all__ = [
     "sbuf",
     "skip_middle_end_transformations",
 ]
+
+UNSUPPORTED = ("allocated_psum", "allocated_sbuf")
+"""Functions of the API that this front end does not have; they can be imported, and refuse to be called."""
+
+__getattr__ = refusing("neuronxcc.nki.compiler", "nki.compiler", UNSUPPORTED)

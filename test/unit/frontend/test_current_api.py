@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import nki_mlir.nki as nki
+import nki_mlir.nki_legacy as legacy
 from nki_mlir.diagnostics import NkiError
 from nki_mlir.frontend.errors import NKINotImplementedError, NKITypeError, NKIValueError
 from nki_mlir.isa.target import SUNDA
@@ -149,6 +150,9 @@ def test_missing_functions_and_names():
         mapped(lambda x: nl.dropout(x, 0.5)).trace((X,), {}, frontend="beta3")
     with pytest.raises(NKINotImplementedError, match=r"nisa\.topk is not supported by this front end"):
         mapped(lambda x: nisa.topk(x)).trace((X,), {}, frontend="beta3")
+    for generation in (nki, legacy):
+        with pytest.raises(NKINotImplementedError, match=r"nki\.compiler\.allocated_sbuf is not supported"):
+            generation.compiler.allocated_sbuf((128, 64))
     with pytest.raises(AttributeError, match=r"module 'nki\.language' has no attribute 'nonsense'"):
         _ = nl.nonsense
 
