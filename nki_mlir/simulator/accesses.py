@@ -1,7 +1,8 @@
 """Accesses compiled to strided views of memory, with their bounds checked.
 
-An access that names no loop variable or register is one view, made once. Any other is made anew whenever it is used:
-by a function of a few lines if the bounds of the loops prove that it stays inside its storage, else by one that checks.
+An access that names no loop variable or register is one view, made once. Where any other is, is found out at each use:
+by a function of a few lines, which keeps some views, if the bounds of the loops prove that it stays inside its storage,
+else by one that checks.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,6 +17,9 @@ from nki_mlir.dialects.access import Access, Pair
 from nki_mlir.dialects.affine import Expr, Interval
 from nki_mlir.simulator.expressions import Slots, compiled
 from nki_mlir.simulator.memory import WHOLE, Array, Place, Storage, Written, unsigned
+
+MOST_VIEWS = 32
+"""Views of an access over loop variables that are kept, each of some 100 bytes: making one costs more than all else."""
 
 
 class Position(NamedTuple):
@@ -209,10 +213,10 @@ class CompiledAccess:
         offset = compiled(start, self.numbers, self.slots)
         nums, dtype, strides, array = self.access.nums, self.dtype, self._strides(first.pitch), np.ndarray
         data, shadow, marks = cast(Any, first.data), cast(Any, first.shadow), unsigned(self.size)
-        self.fast = lambda: array(nums, dtype, data, offset(), strides)
+        self.fast = _kept(offset, lambda at: array(nums, dtype, data, at, strides))
         if shadow is not None:
             once = self._once(nums)
-            self.fast_shadow = lambda: array(once, marks, shadow, offset(), strides)
+            self.fast_shadow = _kept(offset, lambda at: array(once, marks, shadow, at, strides))
 
     def _once(self, nums: tuple[int, ...]) -> tuple[int, ...]:
         """Returns the numbers of the pairs with repeated elements taken once."""
@@ -232,6 +236,22 @@ class CompiledAccess:
             f"reads {len(missing)} of {prod(shadow.shape)} elements of '{self.storage.name}' that were never written,"
             f" the first is {where}"
         )
+
+
+def _kept(offset: Callable[[], int], make: Callable[[int], Array]) -> Callable[[], Array]:
+    """Returns the function that gives the view at the offset of now; the first ones are kept, as loops come back."""
+    views: dict[int, Array] = {}
+
+    def view() -> Array:
+        at = offset()
+        found = views.get(at)
+        if found is None:
+            found = make(at)
+            if len(views) < MOST_VIEWS:
+                views[at] = found
+        return found
+
+    return view
 
 
 def _masks(pairs: Sequence[Pair], numbers: Sequence[int], slots: Slots) -> list[tuple[int, list[Callable[[], int]]]]:
