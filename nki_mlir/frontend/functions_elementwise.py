@@ -123,8 +123,17 @@ def in_place(api: str, op: AluOp, target: Tile, value: Any) -> None:
     if own.buffer is PSUM and other.buffer is PSUM:
         if op is AluOp.ADD and other.allocation.fresh and _accumulates(where, what, mask):
             return
-        what = in_sbuf(what, mask)
+        what = _part_in_sbuf(api, other, what, mask) if other.shape == own.shape else in_sbuf(what, mask)
     sema().tensor_tensor(where, where, what, op, None, mask=mask)
+
+
+def _part_in_sbuf(api: str, tile: Tile, part: Tile, mask: Mask) -> Tile:
+    """Returns a copy in SBUF of the part of a tile that was written; the copy has room for all of the tile."""
+    copied = fresh("tensor_copy", tile.shape, tile.element)
+    if tile.allocation.part is not None and (cut := written(api, copied, tile)) is not None:
+        copied = cut[0]
+    sema().tensor_copy(copied, part, None, mask=mask)
+    return copied
 
 
 def _accumulates(target: Tile, source: Tile, mask: Mask) -> bool:

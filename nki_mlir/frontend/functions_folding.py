@@ -153,6 +153,8 @@ class _Folding:
             copied: Tile = self.context.allocate(source.shape, source.element, SBUF, name=name)
             copied.allocation.scope = source.allocation.scope
             copied.allocation.written = True
+            if source.limits is not None:
+                copied = copied.with_limits(source.shape, copied.offsets, source.limits)
             roles = {"dst": copied, "src": source}
             copies.append(Record(INSTRUCTIONS["tensor_copy"], roles, {}, node.predicates, node.location))
             node.roles, node.like = {**node.roles, "data2": copied}, None

@@ -13,7 +13,7 @@ from nki_mlir.frontend.errors import (
     err_size_of_dimension_exceed_arch_limit,
 )
 from nki_mlir.frontend.functions import PSUM, SBUF, Mask, fresh, in_sbuf, on_chip, sema
-from nki_mlir.frontend.masks import AxisLimit, axis_limits, check_bounds, guards, restrict
+from nki_mlir.frontend.masks import AxisLimit, axis_limits, check_bounds, guards, nonempty, restrict
 from nki_mlir.frontend.storage import Tile
 from nki_mlir.frontend.symbolic import Atom, Pred, axes_of
 from nki_mlir.isa.dtypes import Dtype
@@ -46,14 +46,14 @@ def product(api: str, stationary: Any, moving: Any, mask: Mask = True, **attribu
     cut = None if mask is False else _cut(a, b, result, mask)
     result.allocation.part = (), False
     if cut is not None:
-        a, b, dst, guard, limits = cut
-        sema().matmul(dst, a, b, accumulate=False, mask=guard, **attributes)
+        a, b, dst, mask, limits = cut
+        sema().matmul(dst, a, b, accumulate=False, mask=_guard(mask), **attributes)
         result.allocation.part = limits, mask
     return result
 
 
-def _cut(a: Tile, b: Tile, result: Tile, mask: Pred) -> "tuple[Tile, Tile, Tile, Mask, list[AxisLimit | None]] | None":
-    """Returns stationary, moving, result and guards as a mask leaves them, and the limits of the result.
+def _cut(a: Tile, b: Tile, result: Tile, mask: Pred) -> "tuple[Tile, Tile, Tile, Pred, list[AxisLimit | None]] | None":
+    """Returns stationary, moving and result as a mask leaves them, the mask, and the limits of the result.
 
     None if nothing is left.
 
@@ -69,7 +69,8 @@ def _cut(a: Tile, b: Tile, result: Tile, mask: Pred) -> "tuple[Tile, Tile, Tile,
     cut = restrict(a, limits_a), restrict(b, limits_b), restrict(result, limits)
     if cut[0] is None or cut[1] is None or cut[2] is None:
         return None
-    return cut[0], cut[1], cut[2], _guard(mask), limits
+    hidden = [limits_a[0], *(own for own in limits_a[1:] + limits_b[1:] if own not in limits)]
+    return cut[0], cut[1], cut[2], nonempty(mask, hidden), limits
 
 
 def _guard(mask: Pred) -> Mask:

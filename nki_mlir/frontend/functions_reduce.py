@@ -20,7 +20,7 @@ from nki_mlir.frontend.functions import (
 )
 from nki_mlir.frontend.functions_elementwise import activated, binary, combined, reciprocal
 from nki_mlir.frontend.functions_operands import free_axes, real
-from nki_mlir.frontend.masks import axis_limits, extent
+from nki_mlir.frontend.masks import axis_limits, extent, nonempty
 from nki_mlir.frontend.sema import number
 from nki_mlir.frontend.storage import Tile
 from nki_mlir.frontend.symbolic import Pred
@@ -54,6 +54,9 @@ def reduced(
     # The mask speaks of the data's dimensions: the result gets the reduced ones too, with size 1.
     view = result.reshape((*(data.shape[dim] for dim in kept), *(1 for _ in axes)))
     moved = moved_axes(data, [*kept, *axes])
+    if isinstance(mask, Pred):
+        limits, _ = axis_limits(mask, data)
+        mask = nonempty(mask, [limits[dim] for dim in axes])
     sema().tensor_reduce(view, op, moved, len(axes), negate=negate, mask=mask, domain="data")
     _remember_part(result, data, axes, mask, keepdims)
     return result

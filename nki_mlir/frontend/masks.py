@@ -167,17 +167,19 @@ def _interval(atom: Atom, axis: Axis) -> tuple[Index | None, Index | None]:
 def restrict(view: AnyView, limits: "Sequence[AxisLimit | None]") -> AnyView | None:
     """Returns what `limits`, one for each dimension, leave of `view`; None if that is nothing.
 
-    A dimension whose size is not that of its limit is a broadcast one and stays.
+    A dimension whose size is not that of its limit is a broadcast one and stays. What limited the view before, does so
+    still.
     """
     shape, offsets = list(view.shape), list(view.offsets)
-    cuts: list[Limit | None] = [None] * len(shape)
+    cuts: list[Limit | None] = [None] * len(shape) if view.limits is None else list(view.limits)
     for at, (limit, (part, step)) in enumerate(zip(limits, view.layout, strict=True)):
         if limit is None or limit.size != shape[at]:
             continue
         lower = limit.lower if decide(limit.lower, GE) else 0
         size = shape[at]
         pending: list[Sym] = []
-        for end in (size, *limit.uppers):
+        before = cuts[at]
+        for end in (size, *limit.uppers, *(() if before is None else before.bounds)):
             number = settled(end - lower)
             low, high = bounds(number)
             if high <= 0:
@@ -191,6 +193,23 @@ def restrict(view: AnyView, limits: "Sequence[AxisLimit | None]") -> AnyView | N
         cuts[at] = Limit(size, tuple(number for number in pending if bounds(number)[0] < size))
     made = view.with_limits(tuple(shape), (offsets[0], offsets[1], offsets[2]), tuple(cuts))
     return made
+
+
+def nonempty(mask: Pred, limits: "Sequence[AxisLimit | None]") -> Pred:
+    """Returns a mask with guards that limits leave something, where that is not certain.
+
+    They stand for dimensions that a result does not have, so that nothing else tells when it is not written.
+    """
+    found: list[Atom] = []
+    for limit in limits:
+        if limit is None:
+            continue
+        lower = limit.lower if decide(limit.lower, GE) else 0
+        for end in (limit.size, *limit.uppers):
+            number = settled(end - lower)
+            if isinstance(number, Sym) and bounds(number)[0] <= 0:
+                found.append(Atom(number - 1, GE))
+    return Pred((*mask.atoms, *found)) if found else mask
 
 
 def extent(limit: AxisLimit | None, size: int) -> tuple[int, int]:

@@ -336,6 +336,95 @@ def test_a_mask_that_leaves_nothing_of_an_iteration():
     assert (both(kernel[3], X, True) == expected).all()
 
 
+A64 = data(64, 64, seed=5)
+
+
+def _grids(x):
+    row, column = nl.mgrid[0:64, 0:64]
+    return row, column, nl.load(x)
+
+
+def _product_of_rows(x, total, number):
+    """A mask that cuts the contraction, and a guard; in the last iteration nothing is left."""
+    row, column, tile = _grids(x)
+    total += nisa.nc_matmul(tile[row, column], tile[row, column], mask=(row < 64 - 32 * number) & (number > 0))
+    return total
+
+
+def _twice(x, total, number):
+    """A result that is added to two tiles in PSUM, one of them by a copy."""
+    row, column, tile = _grids(x)
+    product = nisa.nc_matmul(tile[row, column], tile[row, column], mask=(column < 16 * number + 8))
+    total += product
+    total += product
+    return total
+
+
+def _sum_of_columns(x, total, number):
+    row, column, tile = _grids(x)
+    total[:, 0:1] += nl.sum(tile[row, column], axis=[1], keepdims=True, mask=(column < 64 - 32 * number))
+    return total
+
+
+def _cut_and_guarded(x, total, number):
+    row, column, tile = _grids(x)
+    total[...] = nl.add(tile[row, column], 1.0, mask=(column >= 5 * number + 9) & (number > 0))
+    return total
+
+
+def _np_product_of_rows(x, number):
+    part = x[: 64 - 32 * number] if number > 0 else x[:0]
+    return part.T @ part
+
+
+def _np_twice(x, number):
+    found = np.zeros_like(x)
+    part = x[:, : 16 * number + 8]  # both operands have the grid of the mask
+    found[: part.shape[1], : part.shape[1]] = 2 * (part.T @ part)
+    return found
+
+
+def _np_sum_of_columns(x, number):
+    found = np.zeros_like(x)
+    found[:, 0] = x[:, : 64 - 32 * number].sum(axis=1)
+    return found
+
+
+@pytest.mark.parametrize(
+    "step, formula",
+    [(_product_of_rows, _np_product_of_rows), (_twice, _np_twice), (_sum_of_columns, _np_sum_of_columns)],
+)
+@pytest.mark.parametrize("buffer", [nl.sbuf, nl.psum])
+def test_masked_results_are_added_in_loops(step, formula, buffer):
+    @jit
+    def kernel(x):
+        out = output(x)
+        total = nl.zeros((64, 64), dtype=nl.float32, buffer=buffer)
+        for number in nl.sequential_range(3):
+            total = step(x, total, number)
+        nl.store(out, nl.copy(total))
+        return out
+
+    expected = sum(formula(A64.astype(np.float64), number) for number in range(3))
+    np.testing.assert_allclose(both(kernel, A64), expected, rtol=1e-4, atol=1e-3)
+
+
+def test_a_view_that_a_mask_has_cut_stays_cut_under_a_guard():
+    @jit
+    def kernel(x):
+        out = output(x)
+        total = nl.zeros((64, 64), dtype=nl.float32)
+        for number in nl.sequential_range(3):
+            total = _cut_and_guarded(x, total, number)
+        nl.store(out, total)
+        return out
+
+    expected = np.zeros_like(A64)
+    for number in (1, 2):
+        expected[:, 5 * number + 9 :] = A64[:, 5 * number + 9 :] + np.float32(1)
+    assert (both(kernel, A64) == expected).all()
+
+
 def test_a_mask_of_a_matmul_belongs_to_the_operand_with_its_axis():
     @jit
     def kernel(x, y):
