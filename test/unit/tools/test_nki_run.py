@@ -135,7 +135,9 @@ def test_wrong_arguments_of_a_kernel_are_one_message_at_the_call(run, call, mess
 def test_an_error_outside_of_a_kernel_has_the_scripts_line(run):
     status, _, err, path = run("import neuronxcc.nki.language as nl\n\nnl.load(None)\n")
     assert status == 1
-    assert err.startswith(f"{path}:3:1: error: load: src cannot be None [operand_cannot_be_none]")
+    assert err.startswith(
+        f"{path}:3:1: error: load can be called inside of a kernel only [nki_api_outside_of_nki_kernel]"
+    )
 
 
 def test_files_that_are_not_there(run, tmp_path):
@@ -156,7 +158,8 @@ def test_files_are_in_the_encoding_that_they_say(run, tmp_path):
 
 def test_line_ends_of_windows_are_not_shown(run):
     _, _, err, path = run("import neuronxcc.nki.language as nl\r\nnl.load(None)\r\n")
-    assert err == f"{path}:2:1: error: load: src cannot be None [operand_cannot_be_none]\n  nl.load(None)\n  ^\n"
+    message = "load can be called inside of a kernel only [nki_api_outside_of_nki_kernel]"
+    assert err == f"{path}:2:1: error: {message}\n  nl.load(None)\n  ^\n"
 
 
 def test_what_is_missing_is_the_script():
