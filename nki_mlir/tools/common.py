@@ -24,6 +24,7 @@ from typing import IO, Any, NoReturn, TextIO, cast
 
 from nki_mlir import __version__
 from nki_mlir.diagnostics import ByteLocation, Location, NkiError, internal_error, render
+from nki_mlir.tools.startup import kept_dataclass_code
 
 STDIN_NAME = "<stdin>"
 MOST_ERRORS_SHOWN = 100
@@ -427,7 +428,8 @@ def run_console_script(run: Callable[[Sequence[str], TextIO, TextIO, TextIO], in
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-        status = run(sys.argv[1:], sys.stdin, sys.stdout, sys.stderr)
+        with kept_dataclass_code():
+            status = run(sys.argv[1:], sys.stdin, sys.stdout, sys.stderr)
     except BrokenPipeError:
         status = 1
     except KeyboardInterrupt:
