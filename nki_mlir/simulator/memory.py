@@ -61,15 +61,21 @@ class Storage:
             found = self._marks[size] = np.zeros(shape, np.bool_)
         return found
 
-    def begin(self) -> None:
-        """Makes the storage new: nothing in it is written."""
-        rows, width = self.mem.partitions, self.mem.row_bytes
-        for place in self.places:
+    def begin(self, blocks: Iterable[int]) -> None:
+        """Makes blocks of the storage new: nothing in them is written."""
+        shape = self.mem.partitions, self.mem.row_bytes
+        for block in blocks:
+            place = self.places[block]
             if place.shadow is not None:
-                np.ndarray((rows, width), np.uint8, cast(Any, place.shadow), place.base, (place.pitch, 1)).fill(0)
+                np.ndarray(shape, np.uint8, cast(Any, place.shadow), place.base, (place.pitch, 1)).fill(0)
+        self.forget(blocks)
+
+    def forget(self, blocks: Iterable[int]) -> None:
+        """Forgets what matmuls wrote into blocks of the storage."""
         self.life += 1
         for marks in self._marks.values():
-            marks.fill(False)
+            for block in blocks:
+                marks[block].fill(False)
 
     def array(self, shadow: bool = False) -> Array:
         """Returns the contents of a tensor in HBM in its shape, blocks first where there are several."""

@@ -5,12 +5,14 @@ and what went wrong is traced to its op only when it did.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, cast
 
 from xdsl.dialects.builtin import UnregisteredOp
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from nki_mlir.diagnostics import NkiError
+from nki_mlir.dialects.access import Access
 from nki_mlir.dialects.bir.registers import RegisterAluOp, RegisterMoveOp, TensorLoadOp, TensorSaveOp
 from nki_mlir.dialects.bir.structure import (
     CompareAndBranchOp,
@@ -23,7 +25,8 @@ from nki_mlir.dialects.bir.structure import (
     TensorOp,
     UnconditionalBranchOp,
 )
-from nki_mlir.dialects.instruction import InstructionOp, guard_indices
+from nki_mlir.dialects.instruction import InstructionOp, guard_indices, operands_of
+from nki_mlir.isa.enums import MemorySpace
 from nki_mlir.isa.target import Target
 from nki_mlir.simulator.decode import Names
 from nki_mlir.simulator.errors import RunError, located
@@ -113,9 +116,10 @@ def _iterations(op: Operation) -> int:
 
 
 class Steps:
-    """The steps of a block, and the ops that they stand for."""
+    """The steps of a block, and the ops that they stand for; `depth` is how many loops that repeat are around it."""
 
-    def __init__(self) -> None:
+    def __init__(self, depth: int) -> None:
+        self.depth = depth
         self.steps: list[Step] = []
         self.ops: list[Operation] = []
 
@@ -164,7 +168,10 @@ class Function:
         self._target = target
         self._instructions = InstructionCompiler(self._names, target, undefined)
         self._budget = budget
+        self._checked = undefined is not None
         self._private: set[Storage] = set()
+        self._open: list[Steps] = []
+        self._waiting: dict[SSAValue, _Waiting] = {}
         defined = list(definitions(func.body))
         tensors = [op for op in defined if isinstance(op, TensorOp)]
         memory = CoreMemory(tensors, memory_target, poison=undefined is not None)
@@ -181,7 +188,7 @@ class Function:
         self._numbers = {block: number for number, block in enumerate(blocks)}
         decoder = self._instructions.decoder
         self._compilers: dict[type[Operation], Callable[[Any, bool], Step]] = {
-            TensorOp: lambda op, _: _idle,
+            TensorOp: self._tensor,
             RegisterOp: self._register,
             LoopOp: self._loop,
             DynamicForLoopOp: self._dynamic_for_loop,
@@ -225,26 +232,61 @@ class Function:
     def _block(
         self, block: Block, *, repeats: bool, following: int | None = None
     ) -> tuple[Steps, tuple[Terminator, Operation | None]]:
-        """Returns the steps of a block and what runs after it: without a terminator the block that follows.
+        """Returns the steps of a block and what runs after it: without a terminator the block that follows."""
+        around = self._open[-1] if self._open else None
+        depth = 0 if around is None else around.depth + (not _runs_once(block.parent_op()))
+        steps = Steps(depth)
+        self._open.append(steps)
+        try:
+            for op in block.ops:
+                try:
+                    if type(op) in _TERMINATORS:
+                        return steps, (self._terminator(op), op)
+                    if self._waiting:
+                        self._begin_before(op)
+                    step = self._compile(op, repeats)
+                except NkiError as error:
+                    raise located(error, op) from error
+                if step is not _idle:
+                    steps.add(op, step)
+            return steps, ((lambda: following), None)
+        finally:
+            self._open.pop()
 
-        Where a block repeats, all storage that it defines begins anew at its start. Where it is defined, other storage
-        of the same addresses may hold what is still read.
+    def _tensor(self, op: TensorOp, repeats: bool) -> Step:
+        """Storage whose bytes are its own begins anew where it is defined; placed storage at its first access.
+
+        Until then other storage that an allocator gave the same addresses may hold what is still read. The contents of
+        places that the user chose stay, only what matmuls add to begins anew.
         """
-        steps = Steps()
-        if repeats and not _runs_once(block.parent_op()):
-            for op in _begin_in(block):
-                if (storage := self._names.storages[op.results[0]]) in self._private:
-                    steps.add(op, storage.begin)
-        for op in block.ops:
-            try:
-                if type(op) in _TERMINATORS:
-                    return steps, (self._terminator(op), op)
-                step = self._compile(op, repeats)
-            except NkiError as error:
-                raise located(error, op) from error
-            if step is not _idle:
-                steps.add(op, step)
-        return steps, ((lambda: following), None)
+        storage, blocks = self._names.storages[op.results[0]], range(op.mem.blocks)
+        if storage not in self._private:
+            return _idle
+        if op.places is None or not op.mem.on_chip:
+            return partial(storage.begin, blocks) if repeats else _idle
+        if op.user_allocated is not None:
+            return partial(storage.forget, blocks) if repeats else _idle
+        if self._checked or op.mem.space is MemorySpace.PSUM:
+            self._waiting[op.results[0]] = _Waiting(op, storage, self._open[0], self._open[-1].depth)
+        return _idle
+
+    def _begin_before(self, op: Operation) -> None:
+        """Lets those blocks of storage begin that no op before this one accesses.
+
+        What is defined outside of a loop begins before it. What only another block of the function accesses does not
+        begin: branches, not the order of the text, say which access is the first.
+        """
+        waiting = self._waiting
+        for value in op.operands:
+            found = waiting.get(value)
+            if found is None:
+                continue
+            taken = found.take(op, value)
+            if taken and found.root is self._open[0]:
+                steps = next(one for one in reversed(self._open) if one.depth == found.depth)
+                steps.add(found.op, partial(found.storage.begin, taken))
+            if not found.blocks:
+                del waiting[value]
 
     def _terminator(self, op: Operation) -> Terminator:
         if isinstance(op, ReturnOp):
@@ -352,13 +394,29 @@ def _runs_once(op: Operation | None) -> bool:
     return isinstance(op, LoopOp) and op.trip_count == 1
 
 
-def _begin_in(block: Block) -> Iterator[TensorOp]:
-    """Yields the storage that a block defines; a loop of one iteration is no loop in this respect."""
-    for op in block.ops:
-        if isinstance(op, TensorOp):
-            yield op
-        elif isinstance(op, LoopOp) and _runs_once(op):
-            yield from _begin_in(op.body.block)
+class _Waiting:
+    """Storage of which blocks have not begun; the outermost steps around its definition, and the depth of it."""
+
+    __slots__ = ("blocks", "depth", "op", "root", "storage")
+
+    def __init__(self, op: TensorOp, storage: Storage, root: Steps, depth: int) -> None:
+        self.op = op
+        self.storage = storage
+        self.root = root
+        self.depth = depth
+        self.blocks = list(range(op.mem.blocks))
+
+    def take(self, op: Operation, value: SSAValue) -> list[int]:
+        """Returns the blocks that an op accesses and none before it did."""
+        if len(self.blocks) > 1 and isinstance(op, InstructionOp):
+            patterns = [use.pattern for use in operands_of(op) if use.storage is value]
+            touched = {one.data.block if isinstance(one, Access) else None for one in patterns}
+            if all(isinstance(number, int) for number in touched):
+                taken = [number for number in self.blocks if number in touched]
+                self.blocks = [number for number in self.blocks if number not in touched]
+                return taken
+        taken, self.blocks = self.blocks, []
+        return taken
 
 
 def _run_steps(body: Steps) -> None:

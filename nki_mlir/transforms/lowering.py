@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, cast
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr, UnknownLoc
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr, UnknownLoc
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -150,6 +150,11 @@ def move(
         regions=[op.detach_region(region) for region in op.regions],
         location=op.location,
     )
+
+
+def placed_by_user(op: StorageOp) -> Mapping[str, Attribute]:
+    """Returns the property of BIR's storage that says who placed it: before a lowering only the user can have."""
+    return {} if op.places is None else {"user_allocated": UnitAttr()}
 
 
 class Lowering:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute, Block
 from xdsl.irdl import (
     IRDLOperation,
@@ -60,9 +60,15 @@ class FuncOp(FunctionOp):
 
 @irdl_op_definition
 class TensorOp(StorageOp):
-    """A memory location set: a named tensor and where its blocks are placed."""
+    """A memory location set: a named tensor and where its blocks are placed.
+
+    The user chose the places of `user_allocated` storage: what else is at the same addresses may be read and written
+    through it. Any other storage holds nothing before its first access, whatever stood at its addresses.
+    """
 
     name = "bir.tensor"
+
+    user_allocated = opt_prop_def(UnitAttr)
 
     @property
     def is_shared(self) -> bool:

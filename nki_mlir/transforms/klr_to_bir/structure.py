@@ -23,7 +23,7 @@ from nki_mlir.dialects import bir, klr
 from nki_mlir.dialects.attributes import TensorKindAttr
 from nki_mlir.dialects.bir.structure import function
 from nki_mlir.isa.enums import TensorKind
-from nki_mlir.transforms.lowering import Conversion, Row, move
+from nki_mlir.transforms.lowering import Conversion, Row, move, placed_by_user
 from nki_mlir.transforms.ordered import ordered_region
 
 EDGES, FILE = "nki.edges", "nki.file"
@@ -56,7 +56,7 @@ def _tensor(op: klr.TensorOp, conversion: Conversion) -> Sequence[Operation]:
         op,
         bir.TensorOp,
         drop=("address_name", "address_size", "address_rotation", "file"),
-        add={} if kind is None else {"kind": TensorKindAttr(kind)},
+        add={**placed_by_user(op), **({} if kind is None else {"kind": TensorKindAttr(kind)})},
     )
     if op.file is not None:
         tensor.attributes[FILE] = op.file

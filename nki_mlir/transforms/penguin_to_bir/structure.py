@@ -10,8 +10,12 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation
 
 from nki_mlir.dialects import bir, penguin
-from nki_mlir.transforms.lowering import Conversion, Row, move, moved
+from nki_mlir.transforms.lowering import Conversion, Row, move, moved, placed_by_user
 from nki_mlir.transforms.ordered import ordered_region
+
+
+def _tensor(op: penguin.TensorOp, _: Conversion) -> Sequence[Operation]:
+    return (move(op, bir.TensorOp, add=placed_by_user(op)),)
 
 
 def _dynamic_loop(op: penguin.DynamicLoopOp, _: Conversion) -> Sequence[Operation]:
@@ -31,7 +35,7 @@ def _scope(op: penguin.ScopeOp, _: Conversion) -> Sequence[Operation]:
 ROWS = (
     moved(penguin.ModuleOp, bir.ModuleOp),
     moved(penguin.FuncOp, bir.FuncOp),
-    moved(penguin.TensorOp, bir.TensorOp),
+    Row(penguin.TensorOp, _tensor),
     moved(penguin.LoopOp, bir.LoopOp),
     moved(penguin.WhileOp, bir.DoWhileOp),
     Row(penguin.DynamicLoopOp, _dynamic_loop),

@@ -9,7 +9,7 @@ klr.kernel @k attributes {klr.disk = {format = "NKI"}} {
   klr.body 0 {
     // CHECK-NEXT: %h = bir.tensor "h" : !nki.mem<hbm 128x64xf32>
     %h = klr.tensor "h" : !nki.mem<hbm 128x64xf32>
-    // CHECK-NEXT: %a = bir.tensor "a" at <0, 512> : !nki.mem<sbuf 128x64xf32>
+    // CHECK-NEXT: %a = bir.tensor "a" at <0, 512> {user_allocated} : !nki.mem<sbuf 128x64xf32>
     %a = klr.tensor "a" at <0, 512> : !nki.mem<sbuf 128x64xf32>
     // CHECK-NEXT: %c = bir.tensor "c" : !nki.mem<sbuf 128x6xf32>
     %c = klr.tensor "c" {address_rotation, klr.disk = {isShared = "true"}} : !nki.mem<sbuf 128x6xf32>

@@ -152,8 +152,8 @@ klr.kernel @nothing {
 // -----
 
 // Two names for one place on chip
-// CHECK:      %t = bir.tensor "t" at <0, 0> : !nki.mem<sbuf 128x64xf32>
-// CHECK-NEXT: %v = bir.tensor "v" at <0, 0> : !nki.mem<sbuf 128x128xbf16>
+// CHECK:      %t = bir.tensor "t" at <0, 0> {user_allocated} : !nki.mem<sbuf 128x64xf32>
+// CHECK-NEXT: %v = bir.tensor "v" at <0, 0> {user_allocated} : !nki.mem<sbuf 128x128xbf16>
 klr.kernel @alias {
   klr.body 0 {
     %t = klr.tensor "t" at <0, 0> : !nki.mem<sbuf 128x64xf32>

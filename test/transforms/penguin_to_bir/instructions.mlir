@@ -9,7 +9,7 @@ penguin.module @m {
   penguin.func @f {
     // CHECK-NEXT: %h = bir.tensor "h" kind external_input : !nki.mem<hbm 128x64xf32>
     %h = penguin.tensor "h" kind external_input : !nki.mem<hbm 128x64xf32>
-    // CHECK-NEXT: %a = bir.tensor "a" at <0, 512> : !nki.mem<sbuf 128x64xf32>
+    // CHECK-NEXT: %a = bir.tensor "a" at <0, 512> {user_allocated} : !nki.mem<sbuf 128x64xf32>
     %a = penguin.tensor "a" at <0, 512> : !nki.mem<sbuf 128x64xf32>
     // CHECK-NEXT: %b = bir.tensor "b" : !nki.mem<sbuf 128x64xf32, blocks 2>
     %b = penguin.tensor "b" : !nki.mem<sbuf 128x64xf32, blocks 2>

@@ -108,7 +108,7 @@ def test_bytes_count_not_elements() -> None:
 
 
 def test_storages_at_one_address_share_bytes() -> None:
-    alias = '%v = bir.tensor "v" at <0, 4> : !nki.mem<sbuf 4x4xf32>'
+    alias = '%v = bir.tensor "v" at <0, 4> {user_allocated} : !nki.mem<sbuf 4x4xf32>'
     body = lines(A, '%y = bir.tensor "y" kind external_output : !nki.mem<hbm 4x4xf32>', T, alias, load())
     result = run(lines(body, 'bir.save "save" outs(%y[0 : 4*4, 4] f32) ins(%v[0 : 4 | 0 : 4] f32)'), inputs={"a": DATA})
     assert np.array_equal(result.outputs["y"], DATA[:, 1:5])
@@ -125,6 +125,61 @@ def test_storage_of_a_loop_begins_anew_in_every_iteration() -> None:
     assert error.__notes__ == ["in the iteration %i = 1", "what is computed from them reaches output 'y'"]
     outside = lines(A, Y, T, "bir.loop %i = 0 to 2 step 1 affine {", load() + " when(-1*%i ge 0)", save(), "}")
     assert np.array_equal(run(outside, inputs={"a": DATA}).outputs["y"], DATA)
+
+
+NEVER = (
+    "'bir.save' op \"save\": src reads {0} of {0} elements of 'v' that were never written, the first is element 0 of"
+    " partition 0"
+)
+V = '%v = bir.tensor "v" at <0, 0> : !nki.mem<sbuf 4x8xf32>'
+
+
+def test_what_stood_at_the_addresses_of_storage_is_not_its_contents() -> None:
+    body = lines(A, Y, T, V, load(), save("v"))
+    fails(body, NEVER.format(32), 7)
+    by_user = V.replace(" : ", " {user_allocated} : ")
+    assert np.array_equal(run(lines(A, Y, T, by_user, load(), save("v")), inputs={"a": DATA}).outputs["y"], DATA)
+
+
+def test_nor_is_it_in_a_loop_whose_iterations_use_the_addresses_twice() -> None:
+    body = lines(A, Y, "bir.loop %i = 0 to 2 step 1 affine {", T, V, load(), save("v"), "}")
+    fails(body, NEVER.format(32), 8)
+
+
+def test_each_block_of_storage_begins_with_its_own_first_access() -> None:
+    """The second block lies where t is, which is read after the first block was written."""
+    blocks = '%v = bir.tensor "v" at <0, 64>, <0, 0> : !nki.mem<sbuf 4x8xf32, blocks 2>'
+
+    def copied(block: int, source: str = f"%t{WHOLE}") -> str:
+        return f'bir.tensor_copy "copy{block}" outs(%v{{{block}}}{WHOLE}) ins({source})'
+
+    last = copied(1, f"%v{WHOLE}")
+    body = lines(A, Y, T, blocks, load(), copied(0), last, save("v", "{1}" + WHOLE))
+    assert np.array_equal(run(body, inputs={"a": DATA}).outputs["y"], DATA)
+    body = lines(A, Y, T, blocks, load(), copied(0), save("v", "{1}" + WHOLE))
+    fails(body, NEVER.format(32), 8)
+
+
+def test_storage_begins_before_a_loop_that_goes_on_with_it() -> None:
+    add = f'bir.tensor_tensor add on dve "add" outs(%v{WHOLE}) ins(%v{WHOLE}, %u{WHOLE})'
+    loop = lines("bir.loop %i = 0 to 3 step 1 sequential {", add, "}")
+    first = [T, V, U, load(), f'bir.tensor_copy "copy" outs(%u{WHOLE}) ins(%t{WHOLE})']
+    body = lines(A, Y, *first, f'bir.memset "set" outs(%v{WHOLE}) ins(1.0 : f32)', loop, save("v"))
+    assert np.array_equal(run(body, inputs={"a": DATA}).outputs["y"], 3 * DATA + 1)
+    fails(
+        lines(A, Y, *first, loop, save("v")),
+        NEVER.format(32).replace("'bir.save' op \"save\": src", "'bir.tensor_tensor' op \"add\": data1"),
+        10,
+    )
+
+
+def test_storage_begins_within_a_loop_of_one_iteration_where_that_uses_it_first() -> None:
+    """t is read in the loop before v is written in its place."""
+    inside = [
+        f'bir.tensor_copy "{n}" outs(%{o}{WHOLE}) ins(%{i}{WHOLE})' for n, o, i in (("c", "u", "t"), ("d", "v", "u"))
+    ]
+    body = lines(A, Y, T, U, V, load(), "bir.loop %i = 0 to 1 step 1 affine {", *inside, "}", save("v"))
+    assert np.array_equal(run(body, inputs={"a": DATA}).outputs["y"], DATA)
 
 
 @pytest.mark.parametrize("ends", ["2", "1"])
