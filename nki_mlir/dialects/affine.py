@@ -32,8 +32,16 @@ class Affine(NamedTuple):
 Expr: TypeAlias = int | Affine
 Term: TypeAlias = tuple[int, int | Quotient]
 Interval: TypeAlias = tuple[int, int]
-Domain: TypeAlias = Interval | range
-"""What an index value may be: all integers from the lowest to the highest, or the values of a loop."""
+
+
+class Cases(NamedTuple):
+    """The values of one index value in the iterations that there are: value n goes with value n of all others."""
+
+    values: tuple[int, ...]
+
+
+Domain: TypeAlias = Interval | range | Cases
+"""What an index value may be: all integers from the lowest to the highest, the values of a loop, or those of cases."""
 
 
 def make(constant: int, terms: Sequence[tuple[int, int | Quotient]]) -> Expr:
@@ -126,12 +134,13 @@ def substitute(expr: Expr, replacement: Callable[[int], Expr]) -> Expr:
 def interval(expr: Expr, ranges: Sequence[Domain | None]) -> Interval | None:
     """Returns bounds (lowest, highest) of the expression, or None if an index value that matters is unbounded.
 
-    `ranges[k]` is the domain of index value k, not empty. The bounds are exact for linear expressions; where quotients
-    share an index value with other terms, they may be wider.
+    `ranges[k]` is the domain of index value k; without any case there are no bounds. The bounds are exact for linear
+    expressions; where quotients share an index value with other terms, they may be wider.
     """
     if isinstance(expr, int):
         return expr, expr
     low = high = expr.constant
+    together: list[int] | None = None
     for coefficient, atom in expr.terms:
         if isinstance(atom, int):
             bounds = ranges[atom]
@@ -139,10 +148,16 @@ def interval(expr: Expr, ranges: Sequence[Domain | None]) -> Interval | None:
             bounds = _quotient_interval(atom, ranges)
         if bounds is None:
             return None
+        if isinstance(bounds, Cases):
+            own = [coefficient * value for value in bounds.values]
+            together = own if together is None else list(map(int.__add__, together, own))
+            continue
         ends = (coefficient * bounds[0], coefficient * bounds[-1])
         low += min(ends)
         high += max(ends)
-    return low, high
+    if together is None:
+        return low, high
+    return (low + min(together), high + max(together)) if together else None
 
 
 MOST_POINTS = 4096
@@ -154,20 +169,34 @@ def exact_interval(expr: Expr, ranges: Sequence[Domain | None]) -> Interval | No
     if isinstance(expr, int) or all(isinstance(atom, int) for _, atom in expr.terms):
         return interval(expr, ranges)
     found = values(expr, tuple(ranges))
-    return None if found is None else (min(found), max(found))
+    return (min(found), max(found)) if found else None
+
+
+def values(expr: Expr, ranges: tuple[Domain | None, ...]) -> frozenset[int] | None:
+    """Returns all values of the expression, or None if an index value is unbounded or there are too many."""
+    found = combinations((expr,), ranges)
+    return None if found is None else frozenset(value for (value,) in found)
 
 
 @lru_cache(maxsize=1024)
-def values(expr: Expr, ranges: tuple[Domain | None, ...]) -> frozenset[int] | None:
-    """Returns all values of the expression, or None if an index value is unbounded or there are too many."""
-    numbers = indices(expr)
-    domains = [d if isinstance(d := ranges[k], range) or d is None else range(d[0], d[1] + 1) for k in numbers]
-    found: list[Mapping[int, int]] = [{}]
-    for number, domain in zip(numbers, domains, strict=True):
-        if domain is None or len(found) * len(domain) > MOST_POINTS:
+def combinations(exprs: tuple[Expr, ...], ranges: tuple[Domain | None, ...]) -> frozenset[tuple[int, ...]] | None:
+    """Returns all values that the expressions have together, or None as `values` does."""
+    numbers = list(dict.fromkeys(number for expr in exprs for number in indices(expr)))
+    together = {k: domain.values for k in numbers if isinstance(domain := ranges[k], Cases)}
+    points: list[Mapping[int, int]] = [{}]
+    if together:
+        points = [dict(zip(together, case, strict=True)) for case in set(zip(*together.values(), strict=True))]
+    for number in numbers:
+        domain = ranges[number]
+        if domain is None:
             return None
-        found = [{**point, number: value} for point in found for value in domain]
-    return frozenset(evaluate(expr, point) for point in found)
+        if isinstance(domain, Cases):
+            continue
+        one = domain if isinstance(domain, range) else range(domain[0], domain[1] + 1)
+        if len(points) * len(one) > MOST_POINTS:
+            return None
+        points = [{**point, number: value} for point in points for value in one]
+    return frozenset(tuple(evaluate(expr, point) for expr in exprs) for point in points)
 
 
 def _quotient_interval(atom: Quotient, ranges: Sequence[Domain | None]) -> Interval | None:

@@ -1,11 +1,12 @@
 """For which values of its index values an instruction runs: a guard, and masks that leave nothing, skip iterations."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from nki_mlir.dialects import affine
 from nki_mlir.dialects.access import Access
-from nki_mlir.dialects.affine import LARGEST, Domain, Expr
+from nki_mlir.dialects.affine import LARGEST, Cases, Domain, Expr
 
 K = TypeVar("K", bound=Hashable)
 
@@ -23,32 +24,75 @@ def masks(access: Access) -> list[Condition]:
     return [Condition(affine.add(bound, -1)) for pair in pairs for bound in pair.bounds]
 
 
+NEVER = Cases(())
+"""The domain of the index values of an instruction that never runs."""
+
+
 def narrowed(
     domains: Mapping[K, Domain | None], conditions: Iterable[tuple[Condition, Sequence[K]]]
 ) -> dict[K, Domain | None]:
     """Returns the domains with what the conditions rule out left out; index value k of a condition is `keys[k]`.
 
-    A condition on one index value narrows it exactly. One on several that is not certain leaves them unknown, None:
-    what they reach together cannot be told from what each reaches. So does one that never holds: then nothing runs.
+    A condition on one index value narrows it exactly; one on several that is not certain turns their domains into the
+    cases in which it holds, or leaves them unknown, None, if there are too many. If one never holds, all are NEVER.
     """
     found = dict(domains)
     several: list[tuple[Condition, Sequence[K]]] = []
     for condition, keys in conditions:
         expr = condition.expr
         if isinstance(expr, int):
-            continue
-        if len(expr.terms) == 1 and isinstance(number := expr.terms[0][1], int):
+            if expr < 0 or (condition.equal and expr):
+                return dict.fromkeys(found, NEVER)
+        elif len(expr.terms) == 1 and isinstance(number := expr.terms[0][1], int):
             key, domain = keys[number], found[keys[number]]
             if domain is not None:
-                found[key] = _clipped(domain, *_bounds(expr.constant, expr.terms[0][0], condition.equal))
+                clipped = _clipped(domain, *_bounds(expr.constant, expr.terms[0][0], condition.equal))
+                if clipped is None:
+                    return dict.fromkeys(found, NEVER)
+                found[key] = clipped
         else:
             several.append((condition, keys))
-    for condition, keys in several:
-        numbers = affine.indices(condition.expr)
-        bounds = affine.interval(condition.expr, [found[key] for key in keys])
-        if bounds is None or bounds[0] < 0 or (condition.equal and bounds[1] > 0):
-            found.update(dict.fromkeys((keys[number] for number in numbers), None))
+    uncertain = [
+        (condition, keys)
+        for condition, keys in several
+        if (bounds := affine.interval(condition.expr, [found[key] for key in keys])) is None
+        or bounds[0] < 0
+        or (condition.equal and bounds[1] > 0)
+    ]
+    if not uncertain:
+        return found
+    numbers: dict[K, int] = {}
+    exprs = tuple(
+        (affine.substitute(condition.expr, _numbered(keys, numbers)), condition.equal) for condition, keys in uncertain
+    )
+    cases = _cases(exprs, tuple(found[key] for key in numbers))
+    if cases is not None and not cases:
+        return dict.fromkeys(found, NEVER)
+    for key, number in numbers.items():
+        found[key] = None if cases is None else Cases(tuple(case[number] for case in cases))
     return found
+
+
+def _numbered(keys: Sequence[K], numbers: dict[K, int]) -> Callable[[int], Expr]:
+    """Returns what renumbers the index values of an expression; new ones get the next number of `numbers`."""
+    return lambda k: affine.index(numbers.setdefault(keys[k], len(numbers)))
+
+
+@lru_cache(maxsize=256)
+def _cases(
+    conditions: tuple[tuple[Expr, bool], ...], domains: tuple[Domain | None, ...]
+) -> list[tuple[int, ...]] | None:
+    """Returns the values of all index values for which the conditions hold, in order; None if they are too many."""
+    everything = tuple(map(affine.index, range(len(domains))))
+    points = affine.combinations(everything, domains)
+    if points is None:
+        return None
+
+    def holds(expr: Expr, equal: bool, point: tuple[int, ...]) -> bool:
+        value = affine.evaluate(expr, point)
+        return value == 0 if equal else value >= 0
+
+    return sorted(point for point in points if all(holds(expr, equal, point) for expr, equal in conditions))
 
 
 def _bounds(constant: int, coefficient: int, equal: bool) -> tuple[int, int]:
@@ -65,6 +109,7 @@ def _bounds(constant: int, coefficient: int, equal: bool) -> tuple[int, int]:
 
 def _clipped(domain: Domain, low: int, high: int) -> Domain | None:
     """Returns the part of a domain from `low` to `high`, None if that is empty."""
+    assert not isinstance(domain, Cases)
     if not isinstance(domain, range):
         low, high = max(low, domain[0]), min(high, domain[1])
         return (low, high) if low <= high else None

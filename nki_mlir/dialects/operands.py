@@ -1,14 +1,14 @@
 """Operands of an op as the rules of the instruction set see them, and the target an op is for."""
 
 from collections.abc import Callable, Iterable, Sequence
-from math import gcd
+from math import gcd, prod
 from typing import Any, cast
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from nki_mlir.dialects import affine
 from nki_mlir.dialects.access import Access
-from nki_mlir.dialects.affine import Domain, Expr, Interval
+from nki_mlir.dialects.affine import Cases, Domain, Expr, Interval
 from nki_mlir.dialects.attributes import ArchAttr, ExprAttr, Immediate, MemType, RegisterAttr, value_of
 from nki_mlir.dialects.domains import Condition, masks, narrowed
 from nki_mlir.dialects.instruction import InstructionOp, Use, guard_indices, operands_of
@@ -20,9 +20,6 @@ from nki_mlir.isa.target import Target
 
 Placement = tuple[int, int]
 """(first partition, byte address inside a partition) of a block of storage."""
-
-STRICTEST_START = 128
-"""No rule on first partitions tests a greater power of two."""
 
 _KNOWN: dict[tuple[Access, MemType, Placement | None], Operand] = {}
 _IMMEDIATES: dict[Immediate, Operand] = {}
@@ -176,13 +173,17 @@ def figures(access: Access, kind: MemType, placement: Placement | None, ranges: 
             columns = first[0] + access.low, first[1] + access.high
     start: int | None = None
     start_step = 0
+    spans: tuple[tuple[int, int], ...] | None = None
     offset: Interval | None = None
     if fields.partition is not None:
         offset = _bounds(fields.partition, ranges, 0, kind.partitions - (access.partitions or 1) + 1)
         if kind.partitions > 64 or placement is not None:
             # Storage of more than 64 partitions can only start at partition 0, placed or not.
+            first = 0 if placement is None else placement[0]
             start, start_step = _start(fields.partition, ranges)
-            start += placement[0] if placement is not None else 0
+            start = None if start is None else start + first
+            if access.partitions is None:
+                spans = _spans(access, ranges, first)
     return Operand(
         dtype=dtype,
         space=kind.space,
@@ -192,6 +193,7 @@ def figures(access: Access, kind: MemType, placement: Placement | None, ranges: 
         storage_partitions=kind.partitions,
         start=start,
         start_step=start_step,
+        spans=spans,
         offset=offset,
         columns=columns,
         address=None if placement is None else placement[1],
@@ -210,23 +212,43 @@ def _bounds(expr: Expr, ranges: Sequence[Domain | None], low: int, high: int) ->
     return affine.exact_interval(expr, ranges)
 
 
-def _start(expr: Expr, ranges: Sequence[Domain | None]) -> tuple[int, int]:
-    """Returns one value of a partition offset, and a number that divides the distance of all others from it."""
+def _start(expr: Expr, ranges: Sequence[Domain | None]) -> tuple[int | None, int]:
+    """Returns one value of a partition offset, and a number that divides the distance of all others from it; None for
+    an offset that is never used.
+    """
     if isinstance(expr, int):
         return expr, 0
-    start, steps = expr.constant, list[int]()
+    start, steps, exact = expr.constant, list[int](), True
     for coefficient, atom in expr.terms:
         domain = ranges[atom] if isinstance(atom, int) else None
-        if domain is None:
+        if domain is None or isinstance(domain, Cases):
             steps.append(coefficient)
+            exact = False
             continue
         start += coefficient * domain[0]
         if domain[0] != domain[-1]:
             steps.append(coefficient * (domain.step if isinstance(domain, range) else 1))
     step = gcd(*steps)
-    if step % STRICTEST_START and not all(isinstance(atom, int) for _, atom in expr.terms):
-        found = affine.values(expr, tuple(ranges))
-        if found is not None:
-            start = min(found)
-            step = gcd(*(value - start for value in found))
+    if not exact and (found := affine.values(expr, tuple(ranges))) is not None:
+        start = min(found, default=None)
+        step = gcd(*(value - start for value in found)) if start is not None else 0
     return start, step
+
+
+def _spans(access: Access, ranges: Sequence[Domain | None], first: int) -> tuple[tuple[int, int], ...] | None:
+    """Returns start and number of the partitions that a masked access has in its iterations, in order, if known."""
+    fields = access.data
+    assert fields.partition is not None
+    assert fields.partition_pairs is not None
+    pairs = fields.partition_pairs
+    exprs = fields.partition, *(bound for pair in pairs for bound in pair.bounds)
+    found = affine.combinations(exprs, tuple(ranges))
+    if found is None:
+        return None
+    spans: set[tuple[int, int]] = set()
+    for start, *bounds in found:
+        left = iter(bounds)
+        count = prod(min(pair.number, *(next(left) for _ in pair.bounds)) for pair in pairs)
+        if all(bound > 0 for bound in bounds):
+            spans.add((first + start, count))
+    return tuple(sorted(spans))

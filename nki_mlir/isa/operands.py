@@ -21,6 +21,7 @@ class Operand:
     storage_partitions  partitions of the storage
     start       first physical partition accessed; over loops its constant part
     start_step  a number of partitions that certainly divides how far loops move `start` (0: they do not)
+    spans       (first partition, partitions) in the iterations of a masked access, whose number is not one
     offset      range (lowest, highest) of the first partition within the storage
     columns     range (lowest, highest) of elements reached within the row, over all loop iterations
     address     byte address of the storage inside a partition
@@ -47,6 +48,7 @@ class Operand:
         "passed",
         "row",
         "space",
+        "spans",
         "start",
         "start_step",
         "steps",
@@ -64,6 +66,7 @@ class Operand:
         storage_partitions: int | None = None,
         start: int | None = None,
         start_step: int = 0,
+        spans: tuple[tuple[int, int], ...] | None = None,
         offset: tuple[int, int] | None = None,
         columns: tuple[int, int] | None = None,
         address: int | None = None,
@@ -82,6 +85,7 @@ class Operand:
         self.storage_partitions = storage_partitions
         self.start = start
         self.start_step = start_step
+        self.spans = spans
         self.offset = offset
         self.columns = columns
         self.address = address

@@ -1,10 +1,13 @@
 """Ragged tiles as kernels have them: masks on loads and stores, or on loop indices alone, and none in between."""
 
+import random
+
 import numpy as np
 import pytest
 
 import nki_mlir.nki_legacy as nki
 import nki_mlir.nki_legacy.language as nl
+from nki_mlir.diagnostics import NkiError
 
 DATA = np.random.default_rng(7).standard_normal((256, 64)).astype(np.float32)
 
@@ -110,3 +113,48 @@ def test_undefined_rows_must_not_be_stored(monkeypatch: pytest.MonkeyPatch, fron
     )
     with pytest.raises(Exception, match=message):
         nki.simulate_kernel(unmasked_store, DATA[:100])
+
+
+def moving(step, inner_step, rows, mask_step, inner_mask_step, limit, runs):
+    """A kernel whose tile starts where two loops move it, with as many rows as a mask over them leaves."""
+
+    def kernel(x):
+        out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+        tile = nl.zeros((nl.par_dim(128), 8), dtype=x.dtype, buffer=nl.sbuf)
+        ip, iy = nl.arange(rows)[:, None], nl.arange(8)[None, :]
+        for i in nl.affine_range(3):
+            for j in nl.affine_range(2):
+                mask = ip + mask_step * i + inner_mask_step * j < limit
+                if runs:
+                    mask = mask & (i + j < runs)
+                tile[step * i + inner_step * j + ip, iy] = nl.copy(nl.load(x[ip, iy]), mask=mask)
+        nl.store(out, tile)
+        return out
+
+    return nki.jit(kernel)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_both_front_ends_allow_the_same_masked_starts(monkeypatch: pytest.MonkeyPatch, seed: int):
+    choose = random.Random(seed).choice
+    outcomes = []
+    for _ in range(10):
+        kernel = moving(
+            choose([0, 16, 32, 64]),
+            choose([0, 8, 32, 64]),
+            choose([8, 32, 40, 64, 128]),
+            choose([0, 16, 32, 64]),
+            choose([0, 8, 16, 64]),
+            choose([8, 20, 32, 64, 100, 128]),
+            choose([0, 0, 1, 2]),
+        )
+        found = []
+        for frontend in ("beta2", "beta3"):
+            monkeypatch.setenv("NKI_FRONTEND", frontend)
+            try:
+                found.append(nki.simulate_kernel(kernel, DATA[:128, :8]).tobytes())
+            except NkiError as error:
+                found.append(type(error))
+        assert found[0] == found[1]
+        outcomes.append(isinstance(found[0], bytes))
+    assert len(set(outcomes)) == 2

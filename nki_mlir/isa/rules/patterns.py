@@ -52,13 +52,19 @@ class StartPartition(RoleRule):
         return f"{any_of(self.roles)}: over 64 partitions start at 0, over 32 at 0 or 64, others at a multiple of 32"
 
     def check_one(self, operand: Operand, target: Target | None) -> str | None:
-        start, count = operand.start, operand.partitions
-        if start is None or count is None or not operand.on_chip:
+        if not operand.on_chip:
             return None
+        if operand.partitions is None:
+            wrong = (self._wrong(start, 0, count) for start, count in operand.spans or ())
+            return next((text for text in wrong if text is not None), None)
+        return None if operand.start is None else self._wrong(operand.start, operand.start_step, operand.partitions)
+
+    @staticmethod
+    def _wrong(start: int, step: int, count: int) -> str | None:
         unit, allowed = (128, "0") if count > 64 else (64, "0 or 64") if count > 32 else (32, "0, 32, 64 or 96")
-        if start % unit == 0 and operand.start_step % unit == 0:
+        if start % unit == 0 and step % unit == 0:
             return None
-        steps = f" in steps of {operand.start_step}" if operand.start_step else ""
+        steps = f" in steps of {step}" if step else ""
         return f"accesses {count} partitions from partition {start}{steps}, they must start at {allowed}"
 
 

@@ -94,3 +94,27 @@ bir.module @m attributes {arch = #nki.arch<gen3>} {
     }
   }
 }
+
+// -----
+
+// What masks and guards leave of two loops decides, not what each loop could reach without the other.
+
+bir.module @m attributes {arch = #nki.arch<gen3>} {
+  bir.func @f {
+    %t = bir.tensor "t" : !nki.mem<sbuf 128x64xf32>
+    bir.loop %i = 0 to 4 step 1 sequential {
+      bir.loop %j = 0 to 4 step 1 sequential {
+        bir.memset outs(%t[24*%i + 8*%j : 8 | 0 : 64] f32) ins(1.0 : f32) when(%i - %j eq 0)
+        bir.memset outs(%t[64*%i + 64*%j : 32 | 0 : 64] f32) ins(1.0 : f32) when(-1*%i - %j + 1 ge 0)
+        bir.memset outs(%t[64*%i : min(64, -64*%i - 8*%j + 100) | 0 : 64] f32) ins(1.0 : f32)
+        bir.memset outs(%t[500*%i + 7*%j + 900 : 99 | 0 : 64] f32) ins(1.0 : f32) when(%i + %j - 7 eq 0)
+        // expected-error @+1 {{'bir.memset' op dst accesses 8 partitions from partition 0 in steps of 24, they must start at 0, 32, 64 or 96 [HW-P2]}}
+        bir.memset outs(%t[24*%i : 8 | 0 : 64] f32) ins(1.0 : f32) when(%i - %j eq 0)
+        // expected-error @+1 {{'bir.memset' op dst accesses 36 partitions from partition 32, they must start at 0 or 64 [HW-P2]}}
+        bir.memset outs(%t[32*%i : min(64, -32*%i - 16*%j + 100) | 0 : 64] f32) ins(1.0 : f32)
+        // expected-error @+1 {{'bir.memset' op dst reaches partition 159, its storage has 128 partitions [X-FMAX]}}
+        bir.memset outs(%t[64*%i + 64*%j : 32 | 0 : 64] f32) ins(1.0 : f32) when(-1*%i - %j + 2 ge 0)
+      }
+    }
+  }
+}

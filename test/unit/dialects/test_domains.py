@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nki_mlir.dialects import affine
-from nki_mlir.dialects.domains import Condition, narrowed
+from nki_mlir.dialects.domains import NEVER, Condition, narrowed
 
 NAMES = ("i", "j")
 RANGES = st.builds(
@@ -26,31 +26,47 @@ CONDITIONS = st.builds(
 
 
 def members(domain: affine.Domain) -> range:
+    assert not isinstance(domain, affine.Cases)
     return domain if isinstance(domain, range) else range(domain[0], domain[1] + 1)
 
 
 @given(st.tuples(RANGES | INTERVALS, RANGES | INTERVALS), st.lists(CONDITIONS, max_size=3))
-def test_no_iteration_that_runs_is_left_out(domains: tuple[affine.Domain, ...], conditions: list[Condition]):
+def test_the_iterations_that_run(domains: tuple[affine.Domain, ...], conditions: list[Condition]):
     def holds(point: tuple[int, ...], condition: Condition) -> bool:
         value = affine.evaluate(condition.expr, point)
         return value == 0 if condition.equal else value >= 0
 
-    runs = [
+    runs = {
         point
         for point in itertools.product(*map(members, domains))
-        if all(holds(point, c) for c in conditions if not isinstance(c.expr, int))
-    ]
+        if all(holds(point, condition) for condition in conditions)
+    }
     found = narrowed(dict(zip(NAMES, domains, strict=True)), [(condition, NAMES) for condition in conditions])
-    single = all(isinstance(c.expr, int) or len(c.expr.terms) == 1 for c in conditions)
-    for place, name in enumerate(NAMES):
-        kept = found[name]
-        needed = {point[place] for point in runs}
-        if kept is None:
-            assert not single or not needed
-        else:
-            assert needed <= set(members(kept))
-            if single and runs:
-                assert (min(members(kept)), max(members(kept))) == (min(needed), max(needed))
+    kept = found["i"], found["j"]
+    if not runs:
+        assert kept == (NEVER, NEVER)
+        return
+    both = affine.index(0), affine.index(1)
+    assert affine.combinations(both, kept) == runs
+    together = affine.make(5, [(3, 0), (-2, 1)])
+    values = {affine.evaluate(together, point) for point in runs}
+    assert affine.interval(together, kept) == (min(values), max(values))
+    assert affine.values(together, kept) == values
+
+
+def test_what_never_runs_has_no_bounds():
+    assert affine.interval(affine.index(0), [NEVER]) is None
+    assert affine.exact_interval(affine.quotient("mod", affine.index(0), 2), [NEVER]) is None
+    assert affine.values(affine.index(0), (NEVER,)) == set()
+
+
+def test_too_many_iterations_to_try_stay_unknown():
+    condition = Condition(affine.make(0, [(1, 0), (-1, 1)]))
+    domains = {"i": range(64), "j": range(65)}
+    assert narrowed(domains, [(condition, NAMES)]) == {"i": None, "j": None}
+    domains["j"] = range(64)
+    found = narrowed(domains, [(condition, NAMES)])
+    assert found["i"] == affine.Cases(tuple(i for i in range(64) for _ in range(i + 1)))
 
 
 def test_unknown_domains_stay_unknown():
@@ -60,6 +76,6 @@ def test_unknown_domains_stay_unknown():
 
 def test_a_condition_on_quotients_is_one_on_several():
     condition = Condition(affine.add(affine.quotient("floordiv", affine.index(0), 2), -2))
-    assert narrowed({"i": range(8)}, [(condition, ("i",))]) == {"i": None}
+    assert narrowed({"i": range(8)}, [(condition, ("i",))]) == {"i": affine.Cases((4, 5, 6, 7))}
     certain = Condition(affine.quotient("floordiv", affine.index(0), 2))
     assert narrowed({"i": range(8)}, [(certain, ("i",))]) == {"i": range(8)}

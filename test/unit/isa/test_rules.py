@@ -131,6 +131,12 @@ MEMORY: list[Row] = [
         "x accesses 16 partitions from partition 0 in steps of 16, they must start at 0, 32, 64 or 96",
     ),
     (
+        rules.StartPartition(roles=x),
+        {"x": at(partitions=None, spans=((0, 100), (32, 32), (64, 36)))},
+        {"x": at(partitions=None, spans=((0, 100), (32, 33), (64, 36)))},
+        "x accesses 33 partitions from partition 32, they must start at 0 or 64",
+    ),
+    (
         rules.InsideStorage(roles=x),
         {"x": at(offset=(0, 96), storage_partitions=128)},
         {"x": at(offset=(0, 97), storage_partitions=128)},
