@@ -84,6 +84,7 @@ class TraceContext:
     target      the hardware generation
     programs    (program ids, number of programs) by axis of the grid
     assignments  (body, record) of the copies that put results of functions into other tensors
+    updated      the tensor that `+=` or its kin wrote last, until the assignment that Python makes of it
     """
 
     global_ctx: ClassVar[Any] = _GlobalContext()
@@ -102,6 +103,7 @@ class TraceContext:
         self.grid: Sequence[int] = ()
         self.hbm = HbmTensors()
         self.assignments: list[tuple[list[Any], Record]] = []
+        self.updated: Any = None
 
     @property
     def cur_scope(self) -> list[Any]:

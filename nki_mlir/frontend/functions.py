@@ -270,18 +270,19 @@ def assign(target: Tile, value: Any, api: str = "assignment") -> None:
     """
     if not target.on_chip:
         raise err_unsupported_memory(api, f"the target {target.label}", target.buffer, ("sbuf", "psum"))
+    context = nki_ctx()
+    updated, context.updated = context.updated, None
+    if value is updated and same_elements(updated, target):
+        return  # after `buffer[k] += …`, which has written the elements already
     source = scalar_or_tile(api, "the value", value)
     if not isinstance(source, Tile):
         for tile in target.tiles():
             sema().memset(tile, source, None)
         return
-    if same_elements(source, target):
-        return  # after `buffer[k] += …`, which has written the elements already
     pair = written(api, target, source)
     if pair is None:
         return
     where, what, mask = pair
-    context = nki_ctx()
     record = context.sema.record("tensor_copy", {"dst": where, "src": what}, {}, mask=mask)
     if record is not None and source.allocation.fresh:
         context.assignments.append((context.recorder.body, record))

@@ -8,7 +8,7 @@ from typing import Any
 
 from nki_mlir.frontend import functions_elementwise as elementwise
 from nki_mlir.frontend.conflicts import check_affine_loops
-from nki_mlir.frontend.context import TraceContext
+from nki_mlir.frontend.context import TraceContext, nki_ctx
 from nki_mlir.frontend.create import element_type
 from nki_mlir.frontend.errors import err_annotation_shape_mismatch
 from nki_mlir.frontend.functions import assign
@@ -33,6 +33,7 @@ def _binary(api: str, op: AluOp, *, comparison: bool = False, reverse: bool = Fa
 def _in_place(api: str, op: AluOp) -> Any:
     def method(self: Tile, other: Any) -> Any:
         elementwise.in_place(api, op, self, other)
+        nki_ctx().updated = self
         return self
 
     return method

@@ -203,6 +203,24 @@ def test_operators_in_place_record_one_instruction():
     np.testing.assert_allclose(both(assigning(write), X), expected / X[:, :1], rtol=1e-5, atol=1e-5)
 
 
+def test_a_copy_to_the_same_elements_is_one_in_a_loop_or_not():
+    """In one of the iterations source and target are the same; what `+=` assigns is no copy."""
+
+    def write(tile, x):
+        tile[...] = nl.load(x)
+        for i in nl.affine_range(4):
+            tile[:, 2 * i : 2 * i + 2] = tile[:, 4:6]
+        for i in nl.affine_range(4):
+            tile[:, 2 * i : 2 * i + 2] += 1.0
+        tile[...] = tile
+
+    expected = X.copy()
+    expected[:, :8] = np.tile(X[:, 4:6], 4) + 1
+    assert (both(assigning(write), X) == expected).all()
+    copies = names(assigning(write), X).count("tensor_copy")
+    assert copies == 2
+
+
 def accumulating(add, k=256):
     @jit
     def kernel(x, y):
