@@ -217,8 +217,7 @@ def test_a_copy_to_the_same_elements_is_one_in_a_loop_or_not():
     expected = X.copy()
     expected[:, :8] = np.tile(X[:, 4:6], 4) + 1
     assert (both(assigning(write), X) == expected).all()
-    copies = names(assigning(write), X).count("tensor_copy")
-    assert copies == 2
+    assert names(assigning(write), X).count("tensor_copy") == 4 + 1
 
 
 def accumulating(add, k=256):
