@@ -61,6 +61,9 @@ def verify_module(module: ModuleOp) -> None:
             except NkiError as error:
                 errors[op] = error if error.location else op_error(op, str(error))
             except Exception as error:
+                if type(error) is Exception:  # some verifiers of xDSL's dialects raise nothing more specific
+                    errors.setdefault(op, op_error(op, str(error)))
+                    continue
                 # A verifier may rely on the ops around and inside its own; when those are wrong, theirs is the error.
                 if unforeseen is None:
                     unforeseen = internal_error(error, place_of(op.location), f"in the verifier of '{op.name}'")

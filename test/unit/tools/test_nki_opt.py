@@ -463,6 +463,15 @@ def test_verifier_that_crashes_is_located(monkeypatch: pytest.MonkeyPatch):
     )
 
 
+def test_verifier_that_raises_a_bare_exception_has_said_what_is_wrong():
+    text = """%m = "test.op"() : () -> memref<4x4xf32>
+%i = "test.op"() : () -> index
+%x = "memref.load"(%m, %i) : (memref<4x4xf32>, index) -> f32
+"""
+    message = "<stdin>:3:6: error: 'memref.load' op expected an index for each dimension\n"
+    assert opt(text=text).err.startswith(message)
+
+
 # Files
 
 
