@@ -11,7 +11,8 @@ from functools import partial
 from typing import Any
 
 from nki_mlir.frontend.context import nki_ctx
-from nki_mlir.frontend.errors import NKIAssertionError, NKIRuntimeError
+from nki_mlir.frontend.errors import NKIAssertionError, NKIRuntimeError, NKIValueError
+from nki_mlir.frontend.integers import integer
 from nki_mlir.frontend.kernel import Kernel
 from nki_mlir.frontend.options import AllocatorType, OptLevel
 from nki_mlir.isa.target import Target, parse_target
@@ -112,5 +113,13 @@ allocation_scope = partial(_scope, "allocation_scope", {})
 
 
 def multi_buffer(factor: int = 2) -> Any:
-    """A scope whose tensors get `factor` buffers."""
-    return _scope("multi_buffer", {"multi_buffer": factor})
+    """A scope whose tensors get `factor` buffers.
+
+    Raises:
+        NKITypeError: the factor is no integer.
+        NKIValueError: it is less than 1 or larger than any memory.
+    """
+    buffers = integer("multi_buffer", "factor", factor)
+    if not 1 <= buffers < 1 << 31:
+        raise NKIValueError(f"multi_buffer: factor must be a positive number of buffers, got {buffers}", rule="scope")
+    return _scope("multi_buffer", {"multi_buffer": buffers})

@@ -13,6 +13,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, NoTerminator, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
 
 from nki_mlir.dialects.attributes import IV, RegisterType
 from nki_mlir.dialects.instruction import flag
@@ -125,6 +126,8 @@ class ScopeOp(IRDLOperation):
 
     def verify_(self) -> None:
         verify_no_arguments(self.body)
+        if self.multi_buffer is not None and self.multi_buffer.value.data < 1:
+            raise VerifyException(f"multi_buffer must be positive, got {self.multi_buffer.value.data}")
 
     @classmethod
     def parse(cls, parser: Parser) -> "ScopeOp":

@@ -132,6 +132,18 @@ penguin.module @m {
 
 // -----
 
+penguin.module @m {
+  penguin.func @f {
+    penguin.scope "s" multi_buffer 1 {
+    }
+    // expected-error @+1 {{'penguin.scope' op multi_buffer must be positive, got 0}}
+    penguin.scope "s" multi_buffer 0 {
+    }
+  }
+}
+
+// -----
+
 // expected-error @+1 {{'penguin.func' op expects parent op 'penguin.module'}}
 penguin.func @f {
 }

@@ -248,6 +248,25 @@ def test_scopes_nest_and_close_where_the_block_ends_by_an_exception():
     np.testing.assert_array_equal(scoped(X), X)
 
 
+@pytest.mark.parametrize(
+    ("factor", "message"),
+    [
+        (0, "multi_buffer: factor must be a positive number of buffers, got 0"),
+        (1 << 31, "multi_buffer: factor must be a positive number of buffers, got 2147483648"),
+        ("2", "multi_buffer: factor must be an integer, got str"),
+    ],
+)
+def test_a_factor_that_is_no_number_of_buffers(factor, message):
+    @nki_legacy.jit
+    def scoped(x):
+        with nki.compiler.multi_buffer(factor):
+            pytest.fail("the scope was entered")
+
+    with pytest.raises(NkiError) as caught:
+        nki_mlir.compile(scoped, X)
+    assert str(caught.value).startswith(message)
+
+
 @pytest.mark.parametrize("name", SCOPES)
 def test_a_scope_outside_of_a_kernel(name):
     with pytest.raises(NkiError), SCOPES[name][0](nki.compiler):
