@@ -184,10 +184,12 @@ class CompiledAccess:
 
     def written(self, position: Position) -> Written:
         """Returns what tells which of the elements matmuls wrote since the storage began."""
-        whole, dims = self.storage.marks(self.size), self.dims
-        strides = [step * whole.strides[1] for step in self.steps[:dims]] + list(self.steps[dims:])
-        first = position.block * whole.strides[0] + position.partition * whole.strides[1] + position.element
-        return Written(self.storage, np.ndarray(position.nums, np.bool_, cast(Any, whole), first, tuple(strides)))
+        marks, dims = self.storage.marks(position.block, self.size), self.dims
+        whole = marks.array
+        strides = [step * whole.strides[0] for step in self.steps[:dims]] + list(self.steps[dims:])
+        first = position.partition * whole.strides[0] + position.element
+        view = np.ndarray(position.nums, np.bool_, cast(Any, whole), first, tuple(strides))
+        return Written(self.storage, position.block, marks, view)
 
     def _view(
         self, place: Place, buffer: Array, dtype: "np.dtype[Any]", position: Position, nums: tuple[int, ...]

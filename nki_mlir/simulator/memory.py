@@ -40,7 +40,7 @@ class Place(NamedTuple):
 class Storage:
     """The memory behind one `bir.tensor`, or behind all those of a name that functions share."""
 
-    __slots__ = ("_marks", "grows", "has_shadow", "life", "mem", "name", "places")
+    __slots__ = ("_marks", "grows", "has_shadow", "lives", "mem", "name", "places")
 
     def __init__(self, name: str, mem: MemType, places: list[Place]) -> None:
         self.name = name
@@ -49,16 +49,16 @@ class Storage:
         self.has_shadow = any(place.shadow is not None for place in places)
         self.grows = False
         """Whether some matmul adds to it where earlier ones wrote."""
-        self.life = 0
-        """How often the storage was made new."""
-        self._marks: dict[int, Array] = {}
+        self.lives = [0] * mem.blocks
+        """How often each block was made new."""
+        self._marks: dict[tuple[int, int], Marks] = {}
 
-    def marks(self, size: int) -> Array:
-        """Returns the [blocks, partitions, elements of `size` bytes] booleans of what matmuls wrote since `begin`."""
-        found = self._marks.get(size)
+    def marks(self, block: int, size: int) -> "Marks":
+        """Returns what matmuls wrote into a block since it began, for elements of `size` bytes."""
+        found = self._marks.get((block, size))
         if found is None:
-            shape = (self.mem.blocks, self.mem.partitions, self.mem.row_bytes // size)
-            found = self._marks[size] = np.zeros(shape, np.bool_)
+            shape = self.mem.partitions, self.mem.row_bytes // size
+            found = self._marks[block, size] = Marks(np.zeros(shape, np.bool_), self.lives[block])
         return found
 
     def begin(self, blocks: Iterable[int]) -> None:
@@ -72,10 +72,8 @@ class Storage:
 
     def forget(self, blocks: Iterable[int]) -> None:
         """Forgets what matmuls wrote into blocks of the storage."""
-        self.life += 1
-        for marks in self._marks.values():
-            for block in blocks:
-                marks[block].fill(False)
+        for block in blocks:
+            self.lives[block] += 1
 
     def array(self, shadow: bool = False) -> Array:
         """Returns the contents of a tensor in HBM in its shape, blocks first where there are several."""
@@ -87,27 +85,53 @@ class Storage:
         return place.data.view(self.mem.dtype.numpy).reshape(shape)
 
 
+class Marks:
+    """Which elements of a block matmuls wrote: [partitions, elements] booleans, which hold in one life of the block."""
+
+    __slots__ = ("array", "life")
+
+    def __init__(self, array: Array, life: int) -> None:
+        self.array = array
+        self.life = life
+
+
 class Written:
-    """Which elements of one access matmuls wrote since its storage began; once that is all, nothing is looked at."""
+    """Which elements of one access matmuls wrote since their block began.
 
-    __slots__ = ("_marks", "_storage", "_whole_in")
+    Marks are looked at only where the access was written in part: not before anything was, nor once all of it is.
+    """
 
-    def __init__(self, storage: Storage, marks: Array) -> None:
-        self._storage = storage
+    __slots__ = ("_block", "_lives", "_marks", "_view", "_whole_in")
+
+    def __init__(self, storage: Storage, block: int, marks: Marks, view: Array) -> None:
+        """`view` has the elements of the access in the array of `marks`."""
+        self._lives = storage.lives
+        self._block = block
         self._marks = marks
+        self._view = view
         self._whole_in = -1
 
     def state(self) -> bool | Array:
         """Returns True for all elements, False for none, else an array of booleans."""
-        if self._whole_in == self._storage.life or self._marks.all():
+        life = self._lives[self._block]
+        if self._whole_in == life:
             return True
-        return self._marks if self._marks.any() else False
+        if self._marks.life != life:
+            return False
+        if self._view.all():
+            return True
+        return self._view if self._view.any() else False
 
     def mark(self) -> None:
         """Marks all elements as written."""
-        if self._whole_in != self._storage.life:
-            self._marks[...] = True
-            self._whole_in = self._storage.life
+        life, marks = self._lives[self._block], self._marks
+        if self._whole_in == life:
+            return
+        if marks.life != life:
+            marks.array.fill(False)
+            marks.life = life
+        self._view[...] = True
+        self._whole_in = life
 
 
 def unsigned(size: int) -> "np.dtype[Any]":
