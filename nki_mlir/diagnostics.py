@@ -2,6 +2,7 @@
 
 import linecache
 import os
+import sys
 from dataclasses import dataclass
 
 LONGEST_LINE = 200
@@ -46,6 +47,15 @@ class NkiError(Exception):
         super().__init__(f"{message} [{rule}]" if rule else message)
         self.location = location
         self.rule = rule
+
+
+def debug(module: str, message: str, *values: object) -> None:
+    """Logs what a module did, under its name, for `--debug` and `--debug-only`.
+
+    Importing `logging` takes as long as a small pass; where nobody has, nobody listens.
+    """
+    if (logging := sys.modules.get("logging")) is not None:
+        logging.getLogger(module).debug(message, *values)
 
 
 def internal_error(error: BaseException, place: Location | None = None, doing: str = "") -> NkiError:

@@ -18,7 +18,7 @@ import re
 import stat
 import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from typing import IO, Any, NoReturn, TextIO, cast
 
@@ -390,7 +390,10 @@ def run_tool(
     """
     output = cast(TextIO, Output(stdout))
     console = Console(stdin, output, stderr, debug="--debug" in argv)
-    with redirect_stdout(output), redirect_stderr(stderr), _standard_input(stdin), _collector():
+    # Which modules are to be heard, of those of nki-opt, is known when its arguments are.
+    every = console.debug and not any(word.partition("=")[0] == "--debug-only" for word in argv)
+    log = debug_log(stderr) if every else nullcontext()
+    with redirect_stdout(output), redirect_stderr(stderr), _standard_input(stdin), _collector(), log:
         try:
             try:
                 status = body(console, argv)

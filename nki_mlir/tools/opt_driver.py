@@ -73,7 +73,7 @@ def run_driver(console: Console, argv: Sequence[str]) -> int:
     try:
         with ExitStack() as stack:
             driver = NkiOpt(console, argv)
-            if driver.args.debug or driver.args.debug_only:
+            if driver.args.debug_only:
                 stack.enter_context(debug_log(console.stderr, driver.args.debug_only))
             stack.enter_context(quiet_diagnostics())
             return driver.execute()

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from nki_mlir.diagnostics import debug
 from nki_mlir.dialects.attributes import ArchAttr
 from nki_mlir.dialects.bir.structure import FuncOp
 from nki_mlir.dialects.blocks import insert
@@ -185,6 +186,7 @@ class Lowering:
                 top.properties["arch"] = arch
         pattern = _RowPattern(self)
         PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(module)
+        debug(__name__, "%d ops of %s are lowered", pattern.lowered, self.prefix[:-1])
         for old, new in pattern.conversion.values.items():
             old.replace_all_uses_with(new)
             Rewriter.erase_op(cast(Operation, old.owner))
@@ -221,11 +223,13 @@ class _RowPattern(RewritePattern):
         self.rows = lowering.rows
         self.prefix = lowering.prefix
         self.conversion = Conversion()
+        self.lowered = 0
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         row = self.rows.get(type(op))
         if row is None:
             return
+        self.lowered += 1
         self.conversion.rewriter = rewriter
         new_ops = row.lower(op, self.conversion)
         for new in new_ops:

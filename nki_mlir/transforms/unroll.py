@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from nki_mlir.diagnostics import NkiError
+from nki_mlir.diagnostics import NkiError, debug
 from nki_mlir.dialects import affine, bir
 from nki_mlir.dialects.access import Access
 from nki_mlir.dialects.attributes import ConditionAttr, ExprAttr
@@ -102,6 +102,7 @@ class _Unroller:
 
     def __init__(self, unrolls: Callable[[Operation], bool], function: bir.FuncOp) -> None:
         self.unrolls = unrolls
+        self.function = function.sym_name.data
         self.names: set[str] = set()
         self.shared: list[Operation] = []
         """Storage of the loops around the current op that goes before them."""
@@ -118,6 +119,7 @@ class _Unroller:
                     if self.unrolls(inner):
                         made: list[Operation] = []
                         self.copier(inner)({}, "", made)
+                        debug(__name__, "@%s: a loop becomes %d ops", self.function, len(made))
                         insert(block, self.shared + made, inner)
                         self.shared.clear()
                         block.erase_op(inner)

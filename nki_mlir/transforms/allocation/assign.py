@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from xdsl.dialects.builtin import ModuleOp
 
+from nki_mlir.diagnostics import debug
 from nki_mlir.dialects import bir
 from nki_mlir.dialects.attributes import ArchAttr
 from nki_mlir.dialects.operands import target_of
@@ -27,7 +28,12 @@ def assign(module: ModuleOp, allocator: Allocator, target: str | None) -> None:
             inside = [interval for interval in intervals if interval.tensor.mem.space is memory.space]
             if all(interval.place is not None for interval in inside):
                 continue
-            for interval, place in zip(inside, allocator(inside, memory), strict=True):
+            places = allocator(inside, memory)
+            end = max(place[1] + interval.size for interval, place in zip(inside, places, strict=True))
+            debug(
+                __name__, "@%s: %d tensors in %s, up to byte %d", function.sym_name.data, len(inside), memory.space, end
+            )
+            for interval, place in zip(inside, places, strict=True):
                 found.setdefault(interval.tensor, []).append(place)
     for tensor, places in found.items():
         if tensor.placements() != places:
