@@ -22,6 +22,26 @@ def integer(api: str, parameter: str, value: Any) -> int:
         raise err_unexpected_type_of_operand(api, parameter, value, "an integer") from None
 
 
+def program_axes(axes: Any) -> list[int]:
+    """Returns the axes of the launch grid that `num_programs` is asked about.
+
+    Raises:
+        NKITypeError: they are neither an integer nor several.
+    """
+    api, several = "num_programs", _are_several(axes)
+    try:
+        return [integer(api, "axes", axis) for axis in (axes if several else (axes,))]
+    except NKITypeError:
+        if several:
+            raise
+        kind = type(axes).__name__
+        raise NKITypeError(f"{api}: axes is invalid type: {kind}", rule="program_axes") from None
+
+
+def _are_several(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
 def index(api: str, parameter: str, value: Any) -> int | Sym:
     """Returns a parameter that must be an integer, which may be symbolic.
 

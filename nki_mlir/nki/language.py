@@ -18,7 +18,14 @@ from nki_mlir.frontend.errors import (
 from nki_mlir.frontend.functions import assign, on_chip
 from nki_mlir.frontend.functions_operands import tile_of
 from nki_mlir.frontend.functions_table import BINARY, REDUCTIONS, Function, named, unary_function
-from nki_mlir.frontend.integers import MOST_ITERATIONS, bounds_of, integer, too_many_iterations, trip_count
+from nki_mlir.frontend.integers import (
+    MOST_ITERATIONS,
+    bounds_of,
+    integer,
+    program_axes,
+    too_many_iterations,
+    trip_count,
+)
 from nki_mlir.frontend.unsupported import refusing
 from nki_mlir.isa.enums import AluOp, MemorySpace
 
@@ -139,8 +146,7 @@ def num_programs(axes: int | Sequence[int] = 0) -> int:
     """Returns the number of programs along axes of the launch grid, 1 without a grid."""
     grid = nki_ctx().grid
     total = 1
-    for given in axes if isinstance(axes, Sequence) else (axes,):
-        axis = integer("num_programs", "axes", given)
+    for axis in program_axes(axes):
         if grid and not -len(grid) <= axis < len(grid):
             raise err_program_id_axis_out_of_bounds(axis, len(grid))
         total *= grid[axis] if grid else 1

@@ -51,7 +51,7 @@ def _factors(value: Any, operator: str) -> "tuple[tuple[int, bool], ...]":
         return value.factors
     if isinstance(value, int):
         return ((value, False),)
-    raise NKITypeError(f"unsupported operand type(s) for {operator}: {type(value).__name__}", rule="spmd_dim")
+    raise NKITypeError(f"unsupported operand type(s) for {operator} : {type(value).__name__}", rule="spmd_dim")
 
 
 def nc(cores: int) -> SPMDDim:

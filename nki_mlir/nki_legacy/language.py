@@ -26,7 +26,7 @@ from nki_mlir.frontend.errors import (
 from nki_mlir.frontend.functions import masked, on_chip
 from nki_mlir.frontend.functions_operands import tile_of
 from nki_mlir.frontend.functions_table import BINARY, REDUCTIONS, TRUTHS, Function, named, unary_function
-from nki_mlir.frontend.integers import integer
+from nki_mlir.frontend.integers import integer, program_axes
 from nki_mlir.frontend.masks import check_bounds
 from nki_mlir.frontend.unsupported import refusing
 from nki_mlir.nki_legacy import grid as launch
@@ -186,8 +186,7 @@ def num_programs(axes: int | Sequence[int] | None = None) -> int:
     """Returns the number of programs along axes of the launch grid, in all without axes."""
     grid = nki_ctx().grid
     total = 1
-    for given in range(len(grid)) if axes is None else axes if isinstance(axes, Sequence) else (axes,):
-        axis = integer("num_programs", "axes", given)
+    for axis in range(len(grid)) if axes is None else program_axes(axes):
         if not -len(grid) <= axis < len(grid):
             raise err_program_id_axis_out_of_bounds(axis, len(grid))
         total *= grid[axis]

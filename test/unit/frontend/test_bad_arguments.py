@@ -67,7 +67,7 @@ LEGACY: Cases = {
     "static_range": (lambda x: ll.static_range(None, 4), "static_range: start must be an integer, got NoneType" + KIND),
     "program_id": (lambda x: ll.program_id("a"), "program_id: axis must be an integer, got str" + KIND),
     "program_id of a float": (lambda x: ll.program_id(0.0), "program_id: axis must be an integer, got float" + KIND),
-    "num_programs": (lambda x: ll.num_programs("a"), "num_programs: axes must be an integer, got str" + KIND),
+    "num_programs": (lambda x: ll.num_programs("a"), "num_programs: axes is invalid type: str [program_axes]"),
     "num_programs of an axis": (
         lambda x: ll.num_programs([0.5]),
         "num_programs: axes must be an integer, got float" + KIND,
@@ -119,6 +119,8 @@ LEGACY: Cases = {
         lambda x: ll.rms_norm(ll.load(x), ll.load(x), 1, 64, 10**400),
         "rms_norm: epsilon is too large [immediate]",
     ),
+    "spmd_dim": (lambda x: ll.spmd_dim(), "spmd_dim expect at least 1 argument! [spmd_dim]"),
+    "product of cores": (lambda x: ll.nc(2) * "a", "unsupported operand type(s) for * : str [spmd_dim]"),
     "cores": (lambda x: ll.nc("a"), "nc: cores must be an integer, got str" + KIND),
 }
 
@@ -131,7 +133,7 @@ CURRENT: Cases = {
     "sequential_range": (lambda x: nl.sequential_range(0, 4, 0), "sequential_range: step cannot be 0 [loop]"),
     "static_range": (lambda x: nl.static_range(), "static_range: expected 1 to 3 bounds, got 0 [loop]"),
     "program_id": (lambda x: nl.program_id("a"), "program_id: axis must be an integer, got str" + KIND),
-    "num_programs": (lambda x: nl.num_programs(None), "num_programs: axes must be an integer, got NoneType" + KIND),
+    "num_programs": (lambda x: nl.num_programs(None), "num_programs: axes is invalid type: NoneType [program_axes]"),
     "full": (lambda x: nl.full((128, 64), None, nl.int8), "full: fill_value must be a number, got NoneType" + KIND),
     "zeros_like": (lambda x: nl.zeros_like([1]), "zeros_like: x must be a tensor, got list" + KIND),
     "empty_like": (lambda x: nl.empty_like("a"), "empty_like: x must be a tensor, got str" + KIND),
