@@ -6,6 +6,7 @@ from nki_mlir.diagnostics import NkiError
 from nki_mlir.frontend.arguments import is_boolean
 from nki_mlir.frontend.context import nki_ctx
 from nki_mlir.frontend.errors import (
+    NKISyntaxError,
     NKITypeError,
     NKIValueError,
     err_hbm_tensor_with_init_value_not_supported,
@@ -67,7 +68,8 @@ def create(
     """Returns a new tensor with undefined contents.
 
     Raises:
-        NKIValueError: more than 128 partitions, one dimension on chip, or an impossible shape or type.
+        NKIValueError: more than 128 partitions, or an impossible shape or type.
+        NKISyntaxError: one dimension on chip.
         NKITypeError: `buffer` is no memory, or `address` no pair of integers.
     """
     found = sizes(api, shape)
@@ -76,7 +78,7 @@ def create(
         raise NKITypeError(message, rule="unsupported_memory")
     if buffer in ON_CHIP:
         if len(found) - partition_dim < 2:
-            raise NKIValueError(
+            raise NKISyntaxError(
                 f"{api}: Insufficient rank: a tensor in {buffer} needs a partition and a free dimension, got {found}",
                 rule="leading_dimension_of_tensor_must_be_partition",
             )

@@ -176,3 +176,11 @@ def test_mutable_parameters_are_returned() -> None:
 def test_values_stay_value_errors() -> None:
     assert issubclass(NkiValidationError, ValueError)
     assert not issubclass(NkiValidationError, NKIValueError)
+
+
+@pytest.mark.parametrize("api", [nki, nki_legacy])
+def test_a_tensor_on_chip_of_one_dimension(api: Any) -> None:
+    kernel = api.jit(lambda x: api.language.ndarray((128,), api.language.float32, buffer=api.language.sbuf))
+    message = r"ndarray: Insufficient rank: .*, got \(128,\) \[leading_dimension_of_tensor_must_be_partition\]"
+    with pytest.raises(NKISyntaxError, match=message):
+        kernel.simulate((X,))
