@@ -111,7 +111,7 @@ CAYMAN = Target(
     arch_level=30,
     generation="gen3",
     platform="trn2",
-    aliases=("trn3pre",),
+    aliases=("trn3pre", "trn2n"),
     sbuf_partition_bytes=224 * KIB,
     sbuf_reserved_bytes=0x4008,
     clocks=_clocks(pe=2.4, act=1.2, dve=0.96, pool=1.2),

@@ -153,15 +153,6 @@ def num_programs(axes: int | Sequence[int] = 0) -> int:
     return total
 
 
-def device_print(print_prefix: str, tensor: Any) -> None:
-    """Refused: printing from the device is not part of this front end yet.
-
-    Raises:
-        NKIValueError: always.
-    """
-    raise NKIValueError("device_print is not supported by this front end", rule="device_print")
-
-
 # Functions ------------------------------------------------------------------------------------------------------
 #
 # They are operator tokens for `nki.isa`, and functions that return a tile in SBUF. Without `dtype` the result has the
@@ -356,6 +347,7 @@ def shared_identity_matrix(n: int, dtype: Any = "uint8", dst: Any = None) -> Any
 
 
 UNSUPPORTED = (
+    "device_print",
     "dropout",
     "dynamic_range",
     "fmod",

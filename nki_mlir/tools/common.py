@@ -383,15 +383,18 @@ def run_tool(
     stdin: TextIO,
     stdout: TextIO,
     stderr: TextIO,
+    options: Sequence[str] | None = None,
 ) -> int:
     """Runs a tool on the given streams, which stand in for the process's own; returns its exit status.
 
-    The collector is off until the tool calls `input_is_read`; nothing of the process stays changed.
+    `options` are the arguments that are for the tool itself, if those are not all. The collector is off until the tool
+    calls `input_is_read`; nothing of the process stays changed.
     """
     output = cast(TextIO, Output(stdout))
-    console = Console(stdin, output, stderr, debug="--debug" in argv)
+    words = argv if options is None else options
+    console = Console(stdin, output, stderr, debug="--debug" in words)
     # Which modules are to be heard, of those of nki-opt, is known when its arguments are.
-    every = console.debug and not any(word.partition("=")[0] == "--debug-only" for word in argv)
+    every = console.debug and not any(word.partition("=")[0] == "--debug-only" for word in words)
     log = debug_log(stderr) if every else nullcontext()
     with redirect_stdout(output), redirect_stderr(stderr), _standard_input(stdin), _collector(), log:
         try:

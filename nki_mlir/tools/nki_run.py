@@ -138,7 +138,20 @@ def _of_script(trace: TracebackType | None) -> TracebackType | None:
 
 def run(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
     """Runs the tool on the given streams; returns its exit status."""
-    return run_tool(body, argv, stdin, stdout, stderr)
+    return run_tool(body, argv, stdin, stdout, stderr, options=_before_script(argv))
+
+
+def _before_script(argv: Sequence[str]) -> list[str]:
+    """Returns the arguments up to the name of the script; what follows is the script's."""
+    found: list[str] = []
+    words = iter(argv)
+    for word in words:
+        if word == "-" or not word.startswith("-"):
+            break
+        found.append(word)
+        if word in ("--frontend", "--target"):
+            found += [next(words, "")]
+    return found
 
 
 def main() -> NoReturn:

@@ -102,4 +102,4 @@ def _full(interval: Interval, memory: Memory, free: _Free) -> NkiError:
     )
     if len(runs) > 1 or memory.bank is not None:
         message += f", the longest run has {max(runs, default=0)}"
-    return op_error(interval.tensor, message)
+    return op_error(interval.tensor, message, rule="X-FMAX")

@@ -6,9 +6,9 @@
 // CHECK: bir.module @m attributes {arch = #nki.arch<gen4>} {
 // CHECK: %a = bir.tensor "a" at <0, 0> : !nki.mem<sbuf 128x50000xf32>
 // CHECK: %b = bir.tensor "b" at <0, 200000> : !nki.mem<sbuf 128x10000xf32>
-// TRN2: capacity.mlir:15:10: error: 'bir.tensor' op 'b' needs 40000 bytes in each partition of sbuf; of 212984 bytes 12984 are free where it becomes live
+// TRN2: capacity.mlir:15:10: error: 'bir.tensor' op 'b' needs 40000 bytes in each partition of sbuf; of 212984 bytes 12984 are free where it becomes live [X-FMAX]
 // TRN2-NEXT: %b = bir.tensor "b" : !nki.mem<sbuf 128x10000xf32>
-// TRN1: error: 'bir.tensor' op 'a' needs 200000 bytes in each partition of sbuf; of 180224 bytes 180224 are free where it becomes live
+// TRN1: error: 'bir.tensor' op 'a' needs 200000 bytes in each partition of sbuf; of 180224 bytes 180224 are free where it becomes live [X-FMAX]
 bir.module @m {
   bir.func @f {
     %a = bir.tensor "a" : !nki.mem<sbuf 128x50000xf32>

@@ -11,7 +11,7 @@ from nki_mlir.isa.target import CAYMAN, CORE_V4, SUNDA, TARGETS, TONGA, default_
 ALIASES = {
     TONGA: "tonga gen1 inf1 inferentia",
     SUNDA: "sunda gen2 trn1 trainium inf2",
-    CAYMAN: "cayman gen3 trn2 trn3pre",
+    CAYMAN: "cayman gen3 trn2 trn3pre trn2n",
     CORE_V4: "core_v4 corev4 gen4 trn3 mariana",
 }
 

@@ -194,3 +194,11 @@ def test_a_vendor_package_is_mentioned(run, tmp_path, monkeypatch):
     assert status == 0
     assert err.startswith(f"nki-run: note: the package 'neuronxcc' at {package}")
     sys.modules.pop("neuronxcc", None)
+
+
+def test_debug_behind_the_script_is_the_scripts_own(run):
+    source = "import sys\nprint(sys.argv[1:])\nraise ValueError('mine')\n"
+    status, out, err, _ = run(source, "--debug", options=["--target", "trn2"])
+    assert (status, out) == (1, "['--debug']\n")
+    assert "internal error" not in err
+    assert "internal error" in run(source, options=["--debug", "--target", "trn2"])[2]
