@@ -11,7 +11,6 @@ from nki_mlir.frontend import functions_reduce as reduction
 from nki_mlir.frontend.context import mark_nki_functions, nki_ctx
 from nki_mlir.frontend.create import create, filled
 from nki_mlir.frontend.errors import (
-    NKIValueError,
     err_program_id_axis_out_of_bounds,
     err_unsupported_memory,
 )
