@@ -408,7 +408,7 @@ class _Waiting:
 
     def take(self, op: Operation, value: SSAValue) -> list[int]:
         """Returns the blocks that an op accesses and none before it did."""
-        if len(self.blocks) > 1 and isinstance(op, InstructionOp):
+        if self.op.mem.blocks > 1 and isinstance(op, InstructionOp):
             patterns = [use.pattern for use in operands_of(op) if use.storage is value]
             touched = {one.data.block if isinstance(one, Access) else None for one in patterns}
             if all(isinstance(number, int) for number in touched):

@@ -160,6 +160,15 @@ def test_each_block_of_storage_begins_with_its_own_first_access() -> None:
     fails(body, NEVER.format(32), 8)
 
 
+def test_the_last_block_begins_with_its_own_access_too() -> None:
+    """The second block lies where t is and is never accessed; the first one is read again while t is in use."""
+    blocks = '%v = bir.tensor "v" at <0, 64>, <0, 0> : !nki.mem<sbuf 4x8xf32, blocks 2>'
+    first = f'bir.tensor_copy "first" outs(%v{WHOLE}) ins(%t{WHOLE})'
+    again = f'bir.tensor_copy "again" outs(%v{WHOLE}) ins(%v{WHOLE})'
+    body = lines(A, Y, T, blocks, load(), first, again, save("t"))
+    assert np.array_equal(run(body, inputs={"a": DATA}).outputs["y"], DATA)
+
+
 def test_storage_begins_before_a_loop_that_goes_on_with_it() -> None:
     add = f'bir.tensor_tensor add on dve "add" outs(%v{WHOLE}) ins(%v{WHOLE}, %u{WHOLE})'
     loop = lines("bir.loop %i = 0 to 3 step 1 sequential {", add, "}")
