@@ -257,7 +257,7 @@ class Function:
         """Storage whose bytes are its own begins anew where it is defined; placed storage at its first access.
 
         Until then other storage that an allocator gave the same addresses may hold what is still read. The contents of
-        places that the user chose stay, only what matmuls add to begins anew.
+        places that the user chose stay, only what matmuls add to begins anew: no other storage has a part in that.
         """
         storage, blocks = self._names.storages[op.results[0]], range(op.mem.blocks)
         if storage not in self._private:
@@ -268,6 +268,8 @@ class Function:
             return partial(storage.forget, blocks) if repeats else _idle
         if self._checked or op.mem.space is MemorySpace.PSUM:
             self._waiting[op.results[0]] = _Waiting(op, storage, self._open[0], self._open[-1].depth)
+            if repeats and len(self._numbers) > 1:  # the first access may be in another block of the function
+                return partial(storage.forget, blocks)
         return _idle
 
     def _begin_before(self, op: Operation) -> None:

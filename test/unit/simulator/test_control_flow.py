@@ -312,6 +312,30 @@ def test_blocks_and_branches() -> None:
     assert simulate(parsed(text), {}).outputs["y"].tolist() == [expected]
 
 
+@pytest.mark.parametrize("place", ["", " at <0, 0>", " at <0, 0> {user_allocated}"])
+@pytest.mark.parametrize("poison", [True, False])
+def test_storage_begins_anew_in_a_block_that_runs_again(place: str, poison: bool) -> None:
+    """Its first access is in the next block; each product overwrites the one before."""
+    whole = "[0 : 4 | 0 : 4] f32"
+    body = f"""%y = bir.tensor "y" kind external_output : !nki.mem<hbm 4x4xf32>
+        %o = bir.tensor "o" : !nki.mem<sbuf 4x4xf32>
+        %r = bir.register "r"
+        bir.register_move outs(%r) ins(3 : i32)
+        bir.memset outs(%o{whole}) ins(1.0 : f32)
+        bir.unconditional_branch ^head
+        ^head:
+        %p = bir.tensor "p"{place} : !nki.mem<psum 4x4xf32>
+        bir.register_alu subtract outs(%r) ins(%r, 1 : i32)
+        bir.unconditional_branch ^next
+        ^next:
+        bir.matmult outs(%p{whole}) ins(%o{whole}, %o{whole})
+        bir.save outs(%y[0 : 4*4, 4] f32) ins(%p{whole})
+        bir.compare_and_branch gt_imm ins(%r, 0 : i32) [^head, ^end]
+        ^end:
+        bir.return"""
+    assert (run(body, poison=poison).outputs["y"] == 4.0).all()
+
+
 def test_guards_over_registers() -> None:
     body = """bir.register_move outs(%r) ins(0 : i32)
         bir.register_move outs(%s) ins(3 : i32)
