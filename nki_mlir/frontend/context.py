@@ -164,6 +164,8 @@ class TraceContext:
             frames=() if kind.is_input else frames,
         )
         storage.in_loop = any(loop.instance.kind != PROGRAM for loop in self.recorder.loops)
+        if scratch and storage.in_loop:
+            storage.maker = self.recorder.loop
         if on_chip:
             self._check_size(storage)
         self.allocations.append(storage)

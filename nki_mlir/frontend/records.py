@@ -276,10 +276,11 @@ class _Expansion:
 
     def number(self, storage: Storage) -> int:
         key: list[Any] = [id(storage)]
-        loop = storage.scope
+        loop = storage.maker
         while loop is not None:
-            if loop.var is not None:
-                key.append(self.values.get(loop.var, loop.var.lo))
+            # Runs of a kernel for the programs of a grid share HBM; behind a loop its last iteration's is meant.
+            if loop.var is not None and (storage.on_chip or loop.kind != "program"):
+                key.append(self.values.get(loop.var, loop.bounds[1] - 1))
             loop = loop.parent
         return self.numbers.setdefault(tuple(key), len(self.numbers))
 

@@ -65,6 +65,7 @@ class Storage:
     space          `sbuf`, `psum`, `hbm`, `shared_hbm` or `private_hbm`
     partition_dim  how many block dimensions come first; 0 in HBM
     scope          the loop in whose body the storage is made, None at the top
+    maker          the same; of scratch in HBM, which outlives the loop, the loop of the kernel that makes it
     row            elements in a partition, in HBM in all
     partitions     partitions of one block, 1 in HBM
     blocks         number of blocks
@@ -74,6 +75,7 @@ class Storage:
         "blocks",
         "dtype",
         "layout",
+        "maker",
         "name",
         "on_chip",
         "partition_dim",
@@ -97,7 +99,7 @@ class Storage:
         self.dtype = dtype
         self.space = space
         self.name = name
-        self.scope = scope
+        self.scope = self.maker = scope
         self.on_chip = space in ("sbuf", "psum")
         self.partition_dim = partition_dim if self.on_chip else 0
         if self.on_chip:

@@ -91,3 +91,23 @@ def test_equal_traces_have_no_difference():
     kernel = jit(longer)
     first, second = (kernel.trace((X,), {}, frontend="beta2").programs[0].nodes for _ in range(2))
     assert difference(first, second) is None
+
+
+def scratch(x):
+    """Every iteration makes its own tensor in HBM; behind the loop its last one is meant."""
+    out = nl.ndarray((3, 16, 8), x.dtype, buffer=nl.shared_hbm)
+    for i in nl.affine_range(2):
+        kept = nl.ndarray((16, 8), x.dtype, buffer=nl.private_hbm)
+        nl.store(kept, nl.load(x[16 * i : 16 * i + 16, :]))
+        nl.store(out[i], nl.load(kept))
+    nl.store(out[2], nl.load(kept))
+    return out
+
+
+@pytest.mark.parametrize("grid", [(), (2,)])
+def test_scratch_in_hbm_that_a_loop_makes_is_no_difference(monkeypatch, grid):
+    monkeypatch.setenv("NKI_CHECK_TRACE", "1")
+    monkeypatch.setenv("NKI_FRONTEND", "beta3")
+    kernel = jit(scratch)[grid] if grid else jit(scratch)
+    data = np.arange(512, dtype=np.float32).reshape(64, 8)
+    assert np.array_equal(kernel(data), np.stack([data[:16], data[16:32], data[16:32]]))
