@@ -33,7 +33,9 @@ class _GlobalContext:
 
 
 class HbmTensors:
-    """The HBM tensors that a kernel makes, matched by order from run to run of a grid and from core to core.
+    """The HBM tensors that a kernel makes outside of loops.
+
+    They are matched by order from run to run of a grid and from core to core.
 
     made     of this program, in order
     shared   of the first core, whose names the tensors of other cores take
@@ -145,11 +147,14 @@ class TraceContext:
             raise NKITypeError(f"the name of a tensor must be a string, got {name!r}", rule="name")
         on_chip = space in (MemorySpace.SBUF, MemorySpace.PSUM)
         scratch = not on_chip and kind is TensorKind.INTERNAL
-        if scratch and (known := self.hbm.next(shape, dtype)) is not None:
+        in_loop = any(loop.instance.kind != PROGRAM for loop in self.recorder.loops)
+        # How often a loop makes its scratch depends on its pieces, and those on the program.
+        matched = scratch and not in_loop
+        if matched and (known := self.hbm.next(shape, dtype)) is not None:
             return self.tensor_class(known)
         frames = here(3)
         base = name or variable_name(frames) or "t"
-        unique = self.hbm.name_of_twin() if scratch else ""
+        unique = self.hbm.name_of_twin() if matched else ""
         unique = unique or self.names.unique(base, numbered=not name)
         scope = self.recorder.loop if on_chip else None
         storage = Allocation(
@@ -163,13 +168,13 @@ class TraceContext:
             place=place,
             frames=() if kind.is_input else frames,
         )
-        storage.in_loop = any(loop.instance.kind != PROGRAM for loop in self.recorder.loops)
-        if scratch and storage.in_loop:
+        storage.in_loop = in_loop
+        if scratch and in_loop:
             storage.maker = self.recorder.loop
         if on_chip:
             self._check_size(storage)
         self.allocations.append(storage)
-        if scratch:
+        if matched:
             self.hbm.made.append(storage)
         return self.tensor_class(storage)
 

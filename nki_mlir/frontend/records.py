@@ -278,8 +278,7 @@ class _Expansion:
         key: list[Any] = [id(storage)]
         loop = storage.maker
         while loop is not None:
-            # Runs of a kernel for the programs of a grid share HBM; behind a loop its last iteration's is meant.
-            if loop.var is not None and (storage.on_chip or loop.kind != "program"):
+            if loop.var is not None:  # behind a loop its last iteration's storage is meant
                 key.append(self.values.get(loop.var, loop.bounds[1] - 1))
             loop = loop.parent
         return self.numbers.setdefault(tuple(key), len(self.numbers))

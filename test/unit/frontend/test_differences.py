@@ -111,3 +111,25 @@ def test_scratch_in_hbm_that_a_loop_makes_is_no_difference(monkeypatch, grid):
     kernel = jit(scratch)[grid] if grid else jit(scratch)
     data = np.arange(512, dtype=np.float32).reshape(64, 8)
     assert np.array_equal(kernel(data), np.stack([data[:16], data[16:32], data[16:32]]))
+
+
+def uneven(x):
+    """The loop has one piece in the first program and several in the second, each with scratch of its own."""
+    row = nl.program_id(0)
+    for i in nl.affine_range(3):
+        if row == 1 and i == 1:
+            nl.load(x[0:16, :])
+        kept = nl.ndarray((2, 16, 8), x.dtype, buffer=nl.private_hbm)
+        nl.store(kept[row], nl.load(x[16 * i : 16 * i + 16, :]))
+    out = nl.ndarray((2, 16, 8), x.dtype, buffer=nl.shared_hbm)
+    nl.store(out[row], nl.load(x[16 * row : 16 * row + 16, :]))
+    return out
+
+
+@pytest.mark.parametrize("check", ["0", "1"])
+@pytest.mark.parametrize("frontend", ["beta2", "beta3"])
+def test_programs_whose_loops_make_unlike_scratch_share_the_output(monkeypatch, frontend, check):
+    monkeypatch.setenv("NKI_CHECK_TRACE", check)
+    monkeypatch.setenv("NKI_FRONTEND", frontend)
+    data = np.arange(512, dtype=np.float32).reshape(64, 8)
+    assert np.array_equal(jit(uneven)[2,](data), data[:32].reshape(2, 16, 8))
