@@ -43,7 +43,9 @@ def program(count: int, looped: bool) -> ModuleOp:
     for dialect in (Builtin, NKI, Bir):
         context.load_dialect(dialect)
     columns = [f"%t[0 : 128 | {k}{' + %i' if looped else ''} : 1] f32" for k in range(TILES)]
-    lines = ['bir.module @m { bir.func @f { %t = bir.tensor "t" at <0, 0> {user_allocated} : !nki.mem<sbuf 128x512xf32>']
+    lines = [
+        'bir.module @m { bir.func @f { %t = bir.tensor "t" at <0, 0> {user_allocated} : !nki.mem<sbuf 128x512xf32>'
+    ]
     body = [
         MIX[k % 4].format(*(columns[(k * 7 + n * 5) % TILES] for n in range(3)))
         for k in range(TILES if looped else count)

@@ -29,7 +29,9 @@ from nki_mlir.frontend.errors import (
 )
 from nki_mlir.frontend.locations import entry, here, innermost, raised_at
 from nki_mlir.frontend.options import CompileOpts
+from nki_mlir.frontend.records import scope_scratch
 from nki_mlir.frontend.storage import Allocation, Tile
+from nki_mlir.isa.enums import TensorKind
 from nki_mlir.isa.target import CAYMAN, Target, default_target, parse_target
 
 if TYPE_CHECKING:
@@ -228,6 +230,8 @@ class Kernel:
                         if self.generation.finish is not None:
                             self.generation.finish(context)
                         outputs = outputs_of(run.result, shared=self.generation.shared_outputs)
+                internal = [one for one in context.allocations if one.kind is TensorKind.INTERNAL]
+                scope_scratch(context.recorder.root, internal)
                 programs.append(Program(context.recorder.root, context.allocations, list(run.inputs.values()), outputs))
                 result, inputs = run.result, run.inputs
                 shared = shared or context.hbm.made

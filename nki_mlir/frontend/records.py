@@ -4,7 +4,7 @@ A builder turns the finished tree into operations. A loop's bounds are known onl
 built before the kernel has ended, and an exception leaves nothing half built.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from nki_mlir.frontend.statements import ForStatement
@@ -205,6 +205,33 @@ def expand(nodes: Sequence[Node]) -> Iterator[FlatRecord]:
 def expand_records(nodes: Sequence[Node]) -> "Iterator[tuple[Record, FlatRecord]]":
     """Yields what `expand` does together with the record that each instruction comes from."""
     yield from _Expansion().run(nodes)
+
+
+def scope_scratch(nodes: Sequence[Node], storages: Iterable[Storage]) -> None:
+    """Makes scratch in HBM that only the body of the loop that makes it mentions new in each iteration."""
+    waiting = {storage for storage in storages if storage.maker is not storage.scope}
+    if waiting:
+        outside = set[Storage]()
+        _find_outside(nodes, (), waiting, outside)
+        for storage in waiting - outside:
+            storage.scope = storage.maker
+
+
+def _find_outside(
+    nodes: Sequence[Node], around: tuple[Loop, ...], storages: set[Storage], outside: set[Storage]
+) -> None:
+    """Finds storages that are mentioned outside of the loop that makes them; `around` are the loops around `nodes`."""
+    for node in nodes:
+        if isinstance(node, Record):
+            for value in node.roles.values():
+                views = cast("Sequence[Any]", value if isinstance(value, list | tuple) else (value,))
+                for view in views:
+                    if isinstance(view, View) and view.storage in storages and view.storage.maker not in around:
+                        outside.add(view.storage)
+        elif isinstance(node, Loop):
+            _find_outside(node.body, (*around, node), storages, outside)
+        else:
+            _find_outside(node.body, around, storages, outside)
 
 
 class _Expansion:

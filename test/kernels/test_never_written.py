@@ -6,8 +6,10 @@ from xdsl.context import Context
 
 import nki_mlir
 import nki_mlir.nki as nki
+import nki_mlir.nki_legacy as nki_legacy
 import nki_mlir.nki.isa as nisa
 import nki_mlir.nki.language as nl
+import nki_mlir.nki_legacy.language as legacy_nl
 from nki_mlir.diagnostics import NkiError
 from nki_mlir.simulator import simulate
 from nki_mlir.transforms.allocate_first_fit import AllocateFirstFit
@@ -56,3 +58,24 @@ def test_a_tile_that_is_written_may_take_the_place(monkeypatch: pytest.MonkeyPat
     assert str(module).count("at <0, 0>") == 2
     (found,) = simulate(module, {"x": X}).outputs.values()
     assert np.array_equal(found, np.stack([X, X * 3]))
+
+
+@nki_legacy.jit
+def scratch(x, written):
+    """Passes rows through scratch in HBM that each iteration makes, of which some may not write it."""
+    out = legacy_nl.ndarray(x.shape, dtype=x.dtype, buffer=legacy_nl.shared_hbm)
+    for i in legacy_nl.sequential_range(4):
+        rows = slice(32 * i, 32 * i + 32)
+        passed = legacy_nl.ndarray((32, x.shape[1]), dtype=x.dtype, buffer=legacy_nl.private_hbm)
+        legacy_nl.store(passed, legacy_nl.load(x[rows]), mask=(i < written))
+        legacy_nl.store(out[rows], legacy_nl.load(passed))
+    return out
+
+
+@pytest.mark.parametrize("frontend", ["beta2", "beta3"])
+def test_scratch_in_hbm_is_new_in_each_iteration(monkeypatch: pytest.MonkeyPatch, frontend: str):
+    monkeypatch.setenv("NKI_FRONTEND", frontend)
+    monkeypatch.setenv("NKI_CHECK_TRACE", "1")
+    assert np.array_equal(nki_legacy.simulate_kernel(scratch, X, 4), X)
+    with pytest.raises(NkiError, match="reads 2048 of 2048 elements of 'passed.*' that were never written"):
+        nki_legacy.simulate_kernel(scratch, X, 3)
