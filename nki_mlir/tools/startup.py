@@ -50,9 +50,12 @@ class KeptCode:
         temporary = f"{self._path}.{os.getpid()}"
         with suppress(OSError):
             os.makedirs(os.path.dirname(self._path), exist_ok=True)
-            with open(temporary, "wb") as file:
-                file.write(MAGIC_NUMBER + marshal.dumps(self._known | self._new))
-            os.replace(temporary, self._path)
+            try:
+                with open(temporary, "wb") as file:
+                    file.write(MAGIC_NUMBER + marshal.dumps(self._known | self._new))
+                os.replace(temporary, self._path)
+            except OSError:  # a full disk, for one: each process to come would leave another file
+                os.unlink(temporary)
 
 
 @contextmanager

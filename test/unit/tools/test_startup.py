@@ -78,6 +78,15 @@ def test_a_folder_that_may_not_be_written_is_left(writing):
     kept.keep()
 
 
+def test_what_cannot_be_kept_leaves_nothing(tmp_path, writing):
+    path = tmp_path / "code"
+    path.mkdir()
+    kept = KeptCode(str(path))
+    executed(kept)
+    kept.keep()
+    assert os.listdir(tmp_path) == ["code"]
+
+
 def test_dataclass_is_as_before_when_the_block_has_ended():
     with pytest.raises(ValueError, match="of the block"), kept_dataclass_code():
         assert "exec" in vars(dataclasses)
