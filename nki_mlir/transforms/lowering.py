@@ -154,8 +154,11 @@ def move(
 
 
 def placed_by_user(op: StorageOp) -> Mapping[str, Attribute]:
-    """Returns the property of BIR's storage that says who placed it: before a lowering only the user can have."""
-    return {} if op.places is None else {"user_allocated": UnitAttr()}
+    """Returns the property of BIR's storage that says who placed it: before a lowering only the user can have.
+
+    Where blocks are left for an allocator to place, it does not stand.
+    """
+    return {} if None in op.placements() else {"user_allocated": UnitAttr()}
 
 
 class Lowering:

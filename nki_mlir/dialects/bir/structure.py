@@ -17,6 +17,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsTerminator, NoTerminator, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
 
 from nki_mlir.dialects.attributes import IV, RegisterType
 from nki_mlir.dialects.forms import CompareForm
@@ -69,6 +70,12 @@ class TensorOp(StorageOp):
     name = "bir.tensor"
 
     user_allocated = opt_prop_def(UnitAttr)
+
+    def verify_(self) -> None:
+        super().verify_()
+        if self.user_allocated is not None and None in (placements := self.placements()):
+            # An allocator would choose it, and what it put there before would count as the storage's contents.
+            raise VerifyException(f"is user_allocated, but block {placements.index(None)} has no place")
 
     @property
     def is_shared(self) -> bool:

@@ -273,3 +273,15 @@ bir.module @m attributes {arch = #nki.arch<gen2>} {
     bir.matmult outs(%p[0 : 32 | 0 : 512] f32) ins(%h[0 : 32 | 0 : 32] bf16, %h[0 : 32 | 0 : 512] bf16) params(tile_position = [0, 0], tile_size = [32, 32])
   }
 }
+
+// -----
+
+bir.module @m {
+  bir.func @f {
+    %a = bir.tensor "a" at <0, 0>, <0, 64> {user_allocated} : !nki.mem<sbuf 128x16xf32, blocks 2>
+    // expected-error @+1 {{'bir.tensor' op is user_allocated, but block 0 has no place}}
+    %b = bir.tensor "b" {user_allocated} : !nki.mem<sbuf 128x16xf32>
+    // expected-error @+1 {{'bir.tensor' op is user_allocated, but block 1 has no place}}
+    %c = bir.tensor "c" at <0, 0>, <> {user_allocated} : !nki.mem<sbuf 128x16xf32, blocks 2>
+  }
+}

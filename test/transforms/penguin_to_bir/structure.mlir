@@ -133,3 +133,13 @@ penguin.module @m {
 // The empty module
 // CHECK:      builtin.module {
 // CHECK-NEXT: }
+
+// -----
+
+// Where an allocator places a part of it, storage is not the user's.
+// CHECK:      %t = bir.tensor "t" at <0, 0>, <> : !nki.mem<sbuf 128x64xf32, blocks 2>
+penguin.module @partly_placed {
+  penguin.func @f {
+    %t = penguin.tensor "t" at <0, 0>, <> : !nki.mem<sbuf 128x64xf32, blocks 2>
+  }
+}
