@@ -11,7 +11,7 @@ from io import StringIO
 from typing import NoReturn, TypeVar
 
 from xdsl.ir import Operation, SSAValue
-from xdsl.parser import AttrParser
+from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Span
@@ -67,6 +67,21 @@ def value_names(printer: Printer, op: Operation) -> list[str]:
 def fail(parser: AttrParser, message: str, start: int, end: int | None = None) -> NoReturn:
     """Raises the parser's error for the text from `start` to `end` (default: one character)."""
     raise ParseError(Span(start, start + 1 if end is None else end, parser.lexer.input), message)
+
+
+def fail_at_entry(parser: Parser, start: int, key: str, op: str) -> NoReturn:
+    """Fails at the entry `key`, which has its place elsewhere, of an op's dictionary that begins at `start`."""
+    resume(parser, start)
+
+    def entry() -> None:
+        at = position(parser)
+        if (parser.parse_optional_identifier() or parser.parse_optional_str_literal()) == key:
+            fail(parser, f"'{key}' of {op} stands in the line, not in the dictionary", at, at + len(key))
+        if parser.parse_optional_punctuation("=") is not None:
+            parser.parse_attribute()
+
+    parser.parse_comma_separated_list(parser.Delimiter.BRACES, entry)
+    raise AssertionError(key)
 
 
 def without_comments(text: str) -> str:

@@ -1,6 +1,6 @@
 """What the three dialects share of structure: storage, registers, loops, functions, modules."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i64
@@ -19,6 +19,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from nki_mlir.dialects import rawtext
 from nki_mlir.dialects.affine import ExprSyntaxError
 from nki_mlir.dialects.attributes import (
     IV,
@@ -58,10 +59,31 @@ def read_string(parser: Parser, what: str) -> str:
     return parser.parse_str_literal(f" of {what}")
 
 
-def read_attributes(parser: Parser) -> Mapping[str, Attribute]:
-    """Reads `attributes {…}` if it is there."""
-    found = parser.parse_optional_attr_dict_with_keyword()
-    return {} if found is None else found.data
+def read_dictionary(
+    parser: Parser, op: type[IRDLOperation], inline: Container[str], *, keyword: bool = False
+) -> tuple[dict[str, Attribute], dict[str, Attribute]]:
+    """Reads `{…}`, or `attributes {…}`, if it is there; returns what of it are properties of the op, and the rest.
+
+    The properties `inline` have their place before the dictionary and must not stand in it as well.
+    """
+    properties: dict[str, Attribute] = {}
+    attributes: dict[str, Attribute] = {}
+    if keyword and not parser.parse_optional_keyword("attributes"):
+        return properties, attributes
+    start = rawtext.position(parser)
+    if keyword and rawtext.next_character(parser) != "{":
+        parser.raise_error("Expected attribute dictionary after 'attributes'")
+    defined = op.get_irdl_definition().properties
+    for key, value in parser.parse_optional_attr_dict().items():
+        if key in defined and key in inline:
+            rawtext.fail_at_entry(parser, start, key, op.name)
+        (properties if key in defined else attributes)[key] = value
+    return properties, attributes
+
+
+def read_attributes(parser: Parser, op: type[IRDLOperation]) -> Mapping[str, Attribute]:
+    """Reads `attributes {…}`, if it is there, of an op whose properties all have their place before it."""
+    return read_dictionary(parser, op, op.get_irdl_definition().properties, keyword=True)[1]
 
 
 def read_integer(parser: Parser, *, allow_negative: bool = True) -> int:
@@ -186,10 +208,8 @@ class StorageOp(IRDLOperation):
         if parser.parse_optional_keyword("at"):
             flat = parser.parse_comma_separated_list(parser.Delimiter.NONE, lambda: _parse_place(parser))
             properties["places"] = DenseArrayBase.from_list(i64, [figure for place in flat for figure in place])
-        attributes: dict[str, Attribute] = {}
-        defined = cls.get_irdl_definition().properties
-        for key, value in parser.parse_optional_attr_dict().items():
-            (properties if key in defined else attributes)[key] = value
+        others, attributes = read_dictionary(parser, cls, _INLINE_OF_STORAGE)
+        properties |= others
         parser.parse_punctuation(":")
         type_position = parser.pos
         mem = parser.parse_type()
@@ -239,7 +259,7 @@ class RegisterOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> "RegisterOp":
         name = StringAttr(read_string(parser, "the register's name"))
-        attributes = parser.parse_optional_attr_dict()
+        _, attributes = read_dictionary(parser, cls, ("name",))
         return cls.create(result_types=[REG], properties={"name": name}, attributes=attributes)
 
     def print(self, printer: Printer) -> None:
@@ -286,7 +306,7 @@ class WhileOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> "WhileOp":
         condition = parser.resolve_operand(parser.parse_unresolved_operand(), RegisterType())
-        attributes = read_attributes(parser)
+        attributes = read_attributes(parser, cls)
         return cls.create(operands=[condition], attributes=attributes, regions=[parser.parse_region([])])
 
     def print(self, printer: Printer) -> None:
@@ -367,7 +387,7 @@ class LoopOp(IRDLOperation):
         upper = read_integer(parser)
         step = read_integer(parser) if parser.parse_optional_keyword("step") else 1
         kind = read_word(parser, LoopKindAttr)
-        attributes = read_attributes(parser)
+        attributes = read_attributes(parser, cls)
         body = parser.parse_region([variable.resolve(IV)])
         properties: dict[str, Attribute] = {
             "lower": IntegerAttr(lower, i64),
@@ -421,12 +441,8 @@ class SymbolRegionOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> "SymbolRegionOp":
         name = parser.parse_symbol_name()
-        given = read_attributes(parser)
-        properties: dict[str, Attribute] = {"sym_name": name}
-        attributes: dict[str, Attribute] = {}
-        defined = cls.get_irdl_definition().properties
-        for key, value in given.items():
-            (properties if key in defined else attributes)[key] = value
+        properties, attributes = read_dictionary(parser, cls, ("sym_name",), keyword=True)
+        properties["sym_name"] = name
         body = parser.parse_region()
         if not body.blocks:
             body.add_block(Block())

@@ -411,7 +411,7 @@ def parse_instruction(
         defined, printed, start = cls.get_irdl_definition().properties, reader.form.printed, rawtext.position(parser)
         for key, value in parser.parse_optional_attr_dict().items():
             if key in printed:
-                _fail_at_entry(cls, parser, start, key)
+                rawtext.fail_at_entry(parser, start, key, cls.name)
             (reader.properties if key in defined else attributes)[key] = value
         following = rawtext.next_character(parser)
     successors = parser.parse_successors() if following == "[" else ()
@@ -423,21 +423,6 @@ def parse_instruction(
         location=location,
     )
     return op, None
-
-
-def _fail_at_entry(cls: type[Any], parser: Parser, start: int, key: str) -> NoReturn:
-    """Fails at the entry `key` of the dictionary that begins at `start`, which has its place elsewhere."""
-    rawtext.resume(parser, start)
-
-    def entry() -> None:
-        at = rawtext.position(parser)
-        if (parser.parse_optional_identifier() or parser.parse_optional_str_literal()) == key:
-            rawtext.fail(parser, f"'{key}' of {cls.name} stands in the line, not in the dictionary", at, at + len(key))
-        if parser.parse_optional_punctuation("=") is not None:
-            parser.parse_attribute()
-
-    parser.parse_comma_separated_list(parser.Delimiter.BRACES, entry)
-    raise AssertionError(key)
 
 
 def print_instruction(op: InstructionOp, printer: Printer, name: str = "") -> None:

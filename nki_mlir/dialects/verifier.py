@@ -50,6 +50,8 @@ def verify_module(module: ModuleOp) -> None:
         for op in _inner_first(module):
             try:
                 op.verify(verify_nested_ops=False)
+                if op.attributes:
+                    _verify_attributes(op)
                 for region in op.regions:
                     for block in region.blocks:
                         if block.is_empty:
@@ -73,6 +75,18 @@ def verify_module(module: ModuleOp) -> None:
         raise ExceptionGroup("the module does not verify", in_order)
     if unforeseen is not None:
         raise unforeseen
+
+
+def _verify_attributes(op: Operation) -> None:
+    """Raises `VerifyException` for an attribute that has the name of a property: no text could show both as one."""
+    if isinstance(op, IRDLOperation) and op.dialect_name() in _OWN:
+        defined = op.get_irdl_definition().properties
+        for name in op.attributes:
+            if name in defined:
+                raise VerifyException(f"has '{name}' among its attributes, where it is a property")
+
+
+_OWN = ("penguin", "klr", "bir")
 
 
 def _inner_first(module: ModuleOp) -> Iterator[Operation]:

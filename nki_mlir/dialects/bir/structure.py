@@ -133,7 +133,7 @@ class DynamicForLoopOp(IRDLOperation):
         parser.parse_keyword("to")
         upper = parser.resolve_operand(parser.parse_unresolved_operand(), RegisterType())
         step = read_integer(parser) if parser.parse_optional_keyword("step") else 1
-        attributes = read_attributes(parser)
+        attributes = read_attributes(parser, cls)
         body = parser.parse_region([variable.resolve(IV)])
         properties: dict[str, Attribute] = {"lower": IntegerAttr(lower, i64), "step": IntegerAttr(step, i64)}
         return cls.create(operands=[upper], properties=properties, attributes=attributes, regions=[body])

@@ -84,7 +84,7 @@ class BodyOp(IRDLOperation):
     def parse(cls, parser: Parser) -> "BodyOp":
         core = read_integer(parser, allow_negative=False)
         properties: dict[str, Attribute] = {"core": IntegerAttr(core, i64)}
-        attributes = read_attributes(parser)
+        attributes = read_attributes(parser, cls)
         return cls.create(properties=properties, attributes=attributes, regions=[parser.parse_region([])])
 
     def print(self, printer: Printer) -> None:
@@ -113,7 +113,7 @@ class BlockOp(IRDLOperation):
         properties: dict[str, Attribute] = {"label": StringAttr(parser.parse_str_literal(" of a label"))}
         if parser.parse_optional_keyword("no_reorder"):
             properties["no_reorder"] = UnitAttr()
-        attributes = read_attributes(parser)
+        attributes = read_attributes(parser, cls)
         return cls.create(properties=properties, attributes=attributes, regions=[parser.parse_region([])])
 
     def print(self, printer: Printer) -> None:

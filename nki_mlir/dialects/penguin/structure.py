@@ -88,7 +88,7 @@ class DynamicLoopOp(IRDLOperation):
         variable = parser.parse_argument(expect_type=False)
         parser.parse_keyword("to")
         upper = parser.resolve_operand(parser.parse_unresolved_operand(), RegisterType())
-        attributes = read_attributes(parser)
+        attributes = read_attributes(parser, cls)
         return cls.create(
             operands=[upper], attributes=attributes, regions=[parser.parse_region([variable.resolve(IV)])]
         )
@@ -138,7 +138,7 @@ class ScopeOp(IRDLOperation):
             properties["no_reorder"] = UnitAttr()
         if parser.parse_optional_keyword("multi_buffer"):
             properties["multi_buffer"] = IntegerAttr(read_integer(parser), i64)
-        attributes = read_attributes(parser)
+        attributes = read_attributes(parser, cls)
         return cls.create(properties=properties, attributes=attributes, regions=[parser.parse_region([])])
 
     def print(self, printer: Printer) -> None:

@@ -1354,3 +1354,56 @@ bir.module @m {
     "test.op"() {a = #nki.arch} : () -> ()
   }
 }
+
+// -----
+
+// What stands in the line does not stand in the dictionary too.
+bir.module @m {
+  bir.func @f {
+    // expected-error @+1 {{'name' of bir.tensor stands in the line, not in the dictionary}}
+    %t = bir.tensor "t" {note, "name" = "u"} : !nki.mem<sbuf 128x512xf32>
+  }
+}
+
+// -----
+
+bir.module @m {
+  bir.func @f {
+    // expected-error @+1 {{'places' of bir.tensor stands in the line, not in the dictionary}}
+    %t = bir.tensor "t" at <0, 0> {places = array<i64: 0, 4>} : !nki.mem<sbuf 128x512xf32>
+  }
+}
+
+// -----
+
+bir.module @m {
+  bir.func @f {
+    // expected-error @+1 {{'name' of bir.register stands in the line, not in the dictionary}}
+    %r = bir.register "r" {name = "s"}
+  }
+}
+
+// -----
+
+bir.module @m {
+  bir.func @f {
+    // expected-error @+1 {{'upper' of bir.loop stands in the line, not in the dictionary}}
+    bir.loop %i = 0 to 4 step 1 affine attributes {upper = 5 : i64} {
+    }
+  }
+}
+
+// -----
+
+// expected-error @+1 {{'sym_name' of bir.module stands in the line, not in the dictionary}}
+bir.module @m attributes {sym_name = "n"} {
+}
+
+// -----
+
+"bir.module"() <{sym_name = "m"}> ({
+  "bir.func"() <{sym_name = "f"}> ({
+    // expected-error @+1 {{'bir.register' op has 'name' among its attributes, where it is a property}}
+    %r = "bir.register"() <{name = "r"}> {name = "s"} : () -> !nki.reg
+  }) : () -> ()
+}) : () -> ()
