@@ -158,6 +158,10 @@ def test_each_block_of_storage_begins_with_its_own_first_access() -> None:
     assert np.array_equal(run(body, inputs={"a": DATA}).outputs["y"], DATA)
     body = lines(A, Y, T, blocks, load(), copied(0), save("v", "{1}" + WHOLE))
     fails(body, NEVER.format(32), 8)
+    again = copied(0).replace("copy0", "again")
+    body = lines(A, Y, T, blocks, load(), copied(0), again, last, save("v", "{1}" + WHOLE))
+    assert np.array_equal(run(body, inputs={"a": DATA}).outputs["y"], DATA)
+    fails(lines(A, Y, T, blocks, load(), copied(0), again, save("v", "{1}" + WHOLE)), NEVER.format(32), 9)
 
 
 def test_the_last_block_begins_with_its_own_access_too() -> None:
