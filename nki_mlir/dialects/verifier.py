@@ -4,7 +4,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
-from xdsl.dialects.builtin import ArrayOfConstraint, DenseArrayBase, ModuleOp
+from xdsl.dialects.builtin import ArrayOfConstraint, DenseArrayBase, ModuleOp, StringAttr
 from xdsl.ir import Attribute, IRNode, Operation
 from xdsl.irdl import AttrConstraint, BaseAttr, IRDLOperation, RangeOf, VerificationContext
 from xdsl.utils.diagnostic import Diagnostic
@@ -57,7 +57,7 @@ def verify_module(module: ModuleOp) -> None:
                         if block.is_empty:
                             block.verify()
             except VerifyException as error:
-                about = operation_of(error) or op
+                about = _redefinition(op, error) or operation_of(error) or op
                 wrong = _wrong_property(op) if about is op else None
                 errors.setdefault(about, op_error(about, wrong or str(error)))
             except NkiError as error:
@@ -75,6 +75,20 @@ def verify_module(module: ModuleOp) -> None:
         raise ExceptionGroup("the module does not verify", in_order)
     if unforeseen is not None:
         raise unforeseen
+
+
+def _redefinition(op: Operation, error: VerifyException) -> Operation | None:
+    """Returns the op inside of a symbol table that takes a name for the second time, of which xDSL blames the table."""
+    if "Redefinition of symbol" not in str(error):
+        return None
+    seen: set[Attribute] = set()
+    for inner in op.regions[0].block.ops:
+        name = inner.get_attr_or_prop("sym_name")
+        if isinstance(name, StringAttr):
+            if name in seen:
+                return inner
+            seen.add(name)
+    return None
 
 
 def _verify_attributes(op: Operation) -> None:

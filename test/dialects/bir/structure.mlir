@@ -320,3 +320,13 @@ bir.module @m {
     bir.load outs(%x[0 : 128 | 0 : 512] f32) ins(%a[0 : 512*128, 512] f32 at 1 max 5)
   }
 }
+
+// -----
+
+bir.module @m {
+}
+bir.module @other {
+}
+// expected-error @+1 {{'bir.module' op Redefinition of symbol "m"}}
+bir.module @m {
+}
