@@ -6,9 +6,9 @@ from xdsl.context import Context
 
 import nki_mlir
 import nki_mlir.nki as nki
-import nki_mlir.nki_legacy as nki_legacy
 import nki_mlir.nki.isa as nisa
 import nki_mlir.nki.language as nl
+import nki_mlir.nki_legacy as nki_legacy
 import nki_mlir.nki_legacy.language as legacy_nl
 from nki_mlir.diagnostics import NkiError
 from nki_mlir.simulator import simulate
@@ -77,5 +77,5 @@ def test_scratch_in_hbm_is_new_in_each_iteration(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("NKI_FRONTEND", frontend)
     monkeypatch.setenv("NKI_CHECK_TRACE", "1")
     assert np.array_equal(nki_legacy.simulate_kernel(scratch, X, 4), X)
-    with pytest.raises(NkiError, match="reads 2048 of 2048 elements of 'passed.*' that were never written"):
+    with pytest.raises(NkiError, match=r"reads 2048 of 2048 elements of 'passed.*' that were never written"):
         nki_legacy.simulate_kernel(scratch, X, 3)
