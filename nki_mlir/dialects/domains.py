@@ -24,17 +24,13 @@ def masks(access: Access) -> list[Condition]:
     return [Condition(affine.add(bound, -1)) for pair in pairs for bound in pair.bounds]
 
 
-NEVER = Cases(())
-"""The domain of the index values of an instruction that never runs."""
-
-
 def narrowed(
     domains: Mapping[K, Domain | None], conditions: Iterable[tuple[Condition, Sequence[K]]]
-) -> dict[K, Domain | None]:
+) -> dict[K, Domain | None] | None:
     """Returns the domains with what the conditions rule out left out; index value k of a condition is `keys[k]`.
 
     A condition on one index value narrows it exactly; one on several that is not certain turns their domains into the
-    cases in which it holds, or leaves them unknown, None, if there are too many. If one never holds, all are NEVER.
+    cases in which it holds, or leaves them unknown, None, if there are too many. None in all if one never holds.
     """
     found = dict(domains)
     several: list[tuple[Condition, Sequence[K]]] = []
@@ -42,13 +38,13 @@ def narrowed(
         expr = condition.expr
         if isinstance(expr, int):
             if expr < 0 or (condition.equal and expr):
-                return dict.fromkeys(found, NEVER)
+                return None
         elif len(expr.terms) == 1 and isinstance(number := expr.terms[0][1], int):
             key, domain = keys[number], found[keys[number]]
             if domain is not None:
                 clipped = _clipped(domain, *_bounds(expr.constant, expr.terms[0][0], condition.equal))
                 if clipped is None:
-                    return dict.fromkeys(found, NEVER)
+                    return None
                 found[key] = clipped
         else:
             several.append((condition, keys))
@@ -67,7 +63,7 @@ def narrowed(
     )
     cases = _cases(exprs, tuple(found[key] for key in numbers))
     if cases is not None and not cases:
-        return dict.fromkeys(found, NEVER)
+        return None
     for key, number in numbers.items():
         found[key] = None if cases is None else Cases(tuple(case[number] for case in cases))
     return found

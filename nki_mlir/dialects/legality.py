@@ -19,11 +19,12 @@ from nki_mlir.dialects.affine import Expr
 from nki_mlir.dialects.attributes import ExprAttr, Immediate, IndexType, MemType, RegisterAttr, RegisterType
 from nki_mlir.dialects.instruction import InstructionOp, Use, guard_indices, operands_of
 from nki_mlir.dialects.operands import (
+    Ranges,
     admission,
     index_range,
+    operands_seen,
     placement_of,
     ranges_of,
-    rule_operands,
     target_of,
 )
 from nki_mlir.dialects.places import verify_inside_function
@@ -182,13 +183,13 @@ def verify_instruction(op: InstructionOp) -> None:
     isa = op.descriptor()
     if isa is None:
         return
-    found = isa.violation(rule_operands(op, uses, ranges), target_of(op))
+    found = isa.violation(operands_seen(op, uses, ranges), target_of(op))
     if found is not None:
         message, rule = found
         raise VerifyException(f"{message} [{rule.identifier}]")
 
 
-def _verify_use(op: InstructionOp, use: Use, ranges_of: Callable[[SSAValue], affine.Domain | None]) -> None:
+def _verify_use(op: InstructionOp, use: Use, ranges: Ranges | None) -> None:
     pattern, role = use.pattern, use.role
     kind = _KINDS.get(type(pattern))
     if isinstance(pattern, ExprAttr) and pattern.data.is_list:
@@ -212,8 +213,8 @@ def _verify_use(op: InstructionOp, use: Use, ranges_of: Callable[[SSAValue], aff
             raise VerifyException(f"{use.label} {place}, but its storage is in {mem.space}")
         if fields.indirect is not None and all(role.group != "indirection" for role in op.ROLES):
             raise VerifyException(f"{use.label} is indexed at run time, which this instruction has no operand for")
-        if fields.block != 0:
-            _verify_block(use, fields.block, mem.blocks, [ranges_of(value) for value in use.indices])
+        if fields.block != 0 and ranges is not None:
+            _verify_block(use, fields.block, mem.blocks, [ranges(value) for value in use.indices])
     if use.indices:
         _verify_indices(use.label, use.indices)
 

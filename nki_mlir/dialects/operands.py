@@ -1,17 +1,17 @@
 """Operands of an op as the rules of the instruction set see them, and the target an op is for."""
 
 from collections.abc import Callable, Iterable, Sequence
-from math import gcd, prod
 from typing import Any, cast
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from nki_mlir.dialects import affine
 from nki_mlir.dialects.access import Access
-from nki_mlir.dialects.affine import Cases, Domain, Expr, Interval
+from nki_mlir.dialects.affine import Domain, Expr, Interval
 from nki_mlir.dialects.attributes import ArchAttr, ExprAttr, Immediate, MemType, RegisterAttr, value_of
 from nki_mlir.dialects.domains import Condition, masks, narrowed
 from nki_mlir.dialects.instruction import InstructionOp, Use, guard_indices, operands_of
+from nki_mlir.dialects.reach import reached, spans_of, start_of, windows
 from nki_mlir.dialects.structure import LoopOp, StorageOp
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import MemorySpace
@@ -58,8 +58,10 @@ Ranges = Callable[[SSAValue], Domain | None]
 """The values of a loop variable for which an instruction runs; None where they are not known."""
 
 
-def ranges_of(op: InstructionOp, uses: Iterable[Use]) -> Ranges:
-    """Returns the values of loop variables for which an instruction runs, its guard and masks considered."""
+def ranges_of(op: InstructionOp, uses: Iterable[Use]) -> Ranges | None:
+    """Returns the values of loop variables for which an instruction runs, its guard and masks considered; None if it
+    never does.
+    """
     conditions: list[tuple[Condition, Sequence[SSAValue]]] = []
     for use in uses:
         if use.indices and type(use.pattern) is Access and use.pattern.masked:
@@ -71,7 +73,7 @@ def ranges_of(op: InstructionOp, uses: Iterable[Use]) -> Ranges:
     if not conditions:
         return index_range
     found = narrowed({key: index_range(key) for _, keys in conditions for key in keys}, conditions)
-    return lambda value: found[value] if value in found else index_range(value)
+    return None if found is None else lambda value: found[value] if value in found else index_range(value)
 
 
 def placement_of(storage: SSAValue, block: Expr) -> Placement | None:
@@ -100,20 +102,19 @@ def admission(
     return access if placement is not None and mem.space is MemorySpace.PSUM else access.form
 
 
-def rule_operands(op: InstructionOp, uses: Sequence[Use] | None = None, ranges: Ranges | None = None) -> Operands:
-    """Returns what an instruction says to the rules: operands by role, parameters by name.
+def rule_operands(op: InstructionOp) -> Operands:
+    """Returns what an instruction says to the rules: operands by role, parameters by name."""
+    uses = list(operands_of(op))
+    return operands_seen(op, uses, ranges_of(op, uses))
 
-    `uses` are its operands and `ranges` the values of their index values where the caller has them already.
-    """
-    if uses is None:
-        uses = list(operands_of(op))
-    if ranges is None:
-        ranges = ranges_of(op, uses)
+
+def operands_seen(op: InstructionOp, uses: Sequence[Use], ranges: Ranges | None) -> Operands:
+    """Returns the same where the operands and `ranges_of` them are known already."""
     roles: dict[str, Any] = {}
     parameters: dict[str, Any] = {}
     for role, _, pattern, storage, indices in uses:
         if type(pattern) is ExprAttr:
-            parameters[role.name] = _parameter(pattern, [ranges(value) for value in indices])
+            parameters[role.name] = _parameter(pattern, [ranges(value) if ranges else None for value in indices])
             continue
         operand = operand_for(pattern, storage, indices, ranges)
         if operand is None:
@@ -137,7 +138,7 @@ def _parameter(pattern: ExprAttr, domains: Sequence[Domain | None]) -> Any:
 
 
 def operand_for(
-    pattern: Attribute, storage: SSAValue | None, indices: tuple[SSAValue, ...], ranges: Ranges
+    pattern: Attribute, storage: SSAValue | None, indices: tuple[SSAValue, ...], ranges: Ranges | None
 ) -> Operand | None:
     """Returns the figures of one operand."""
     if type(pattern) is Immediate:
@@ -152,6 +153,8 @@ def operand_for(
         return None
     access, kind = cast(Access, pattern), cast(MemType, storage.type)
     placement = placement_of(storage, access.data.block)
+    if ranges is None:
+        return figures(access, kind, placement, None)
     if not indices:
         key = access, kind, placement
         known = _KNOWN.get(key)
@@ -161,29 +164,37 @@ def operand_for(
     return figures(access, kind, placement, [ranges(value) for value in indices])
 
 
-def figures(access: Access, kind: MemType, placement: Placement | None, ranges: Sequence[Domain | None]) -> Operand:
-    """Returns the figures of an access to storage of a type: `ranges[k]` is the domain of index value k."""
+def figures(
+    access: Access, kind: MemType, placement: Placement | None, ranges: Sequence[Domain | None] | None
+) -> Operand:
+    """Returns the figures of an access to storage of a type: `ranges[k]` is the domain of index value k.
+
+    Without ranges the instruction never runs: nothing is known of where the access is.
+    """
     fields = access.data
     dtype: Dtype = fields.dtype
     row = kind.row_bytes // dtype.size
     columns: Interval | None = None
-    if access.free is not None and fields.indirect is None:
-        first = _bounds(fields.offset, ranges, -access.low, row - access.high)
-        if first is not None:
-            columns = first[0] + access.low, first[1] + access.high
+    elements: tuple[Interval, ...] | None = None
+    rows: Interval | None = None
     start: int | None = None
     start_step = 0
     spans: tuple[tuple[int, int], ...] | None = None
-    offset: Interval | None = None
-    if fields.partition is not None:
-        offset = _bounds(fields.partition, ranges, 0, kind.partitions - (access.partitions or 1) + 1)
-        if kind.partitions > 64 or placement is not None:
-            # Storage of more than 64 partitions can only start at partition 0, placed or not.
-            first = 0 if placement is None else placement[0]
-            start, start_step = _start(fields.partition, ranges)
-            start = None if start is None else start + first
-            if access.partitions is None:
-                spans = _spans(access, ranges, first)
+    if ranges is not None:
+        if fields.indirect is None:
+            columns = reached(fields.offset, fields.pairs, ranges, row)
+            if kind.space is MemorySpace.PSUM and placement is not None:
+                elements = windows(fields.offset, fields.pairs, ranges)
+        if fields.partition is not None and fields.partition_pairs is not None:
+            if fields.indirect is None or access.partitions is not None:
+                rows = reached(fields.partition, fields.partition_pairs, ranges, kind.partitions)
+            if kind.partitions > 64 or placement is not None:
+                # Storage of more than 64 partitions can only start at partition 0, placed or not.
+                first = 0 if placement is None else placement[0]
+                start, start_step = start_of(fields.partition, ranges)
+                start = None if start is None else start + first
+                if access.partitions is None or not isinstance(fields.partition, int):
+                    spans = spans_of(fields.partition, fields.partition_pairs, ranges, first)
     return Operand(
         dtype=dtype,
         space=kind.space,
@@ -194,61 +205,12 @@ def figures(access: Access, kind: MemType, placement: Placement | None, ranges: 
         start=start,
         start_step=start_step,
         spans=spans,
-        offset=offset,
+        rows=rows,
         columns=columns,
+        elements=elements,
         address=None if placement is None else placement[1],
         steps=tuple(pair.step for pair in fields.pairs),
         nums=tuple(pair.number for pair in fields.pairs),
         partition_steps=tuple(pair.step for pair in fields.partition_pairs or ()),
         partition_nums=tuple(pair.number for pair in fields.partition_pairs or ()),
     )
-
-
-def _bounds(expr: Expr, ranges: Sequence[Domain | None], low: int, high: int) -> Interval | None:
-    """Returns bounds of an offset, exact ones if it does not certainly stay from `low` up to, not including, `high`."""
-    found = affine.interval(expr, ranges)
-    if found is None or low <= found[0] <= found[1] < high:
-        return found
-    return affine.exact_interval(expr, ranges)
-
-
-def _start(expr: Expr, ranges: Sequence[Domain | None]) -> tuple[int | None, int]:
-    """Returns one value of a partition offset, and a number that divides the distance of all others from it; None for
-    an offset that is never used.
-    """
-    if isinstance(expr, int):
-        return expr, 0
-    start, steps, exact = expr.constant, list[int](), True
-    for coefficient, atom in expr.terms:
-        domain = ranges[atom] if isinstance(atom, int) else None
-        if domain is None or isinstance(domain, Cases):
-            steps.append(coefficient)
-            exact = False
-            continue
-        start += coefficient * domain[0]
-        if domain[0] != domain[-1]:
-            steps.append(coefficient * (domain.step if isinstance(domain, range) else 1))
-    step = gcd(*steps)
-    if not exact and (found := affine.values(expr, tuple(ranges))) is not None:
-        start = min(found, default=None)
-        step = gcd(*(value - start for value in found)) if start is not None else 0
-    return start, step
-
-
-def _spans(access: Access, ranges: Sequence[Domain | None], first: int) -> tuple[tuple[int, int], ...] | None:
-    """Returns start and number of the partitions that a masked access has in its iterations, in order, if known."""
-    fields = access.data
-    assert fields.partition is not None
-    assert fields.partition_pairs is not None
-    pairs = fields.partition_pairs
-    exprs = fields.partition, *(bound for pair in pairs for bound in pair.bounds)
-    found = affine.combinations(exprs, tuple(ranges))
-    if found is None:
-        return None
-    spans: set[tuple[int, int]] = set()
-    for start, *bounds in found:
-        left = iter(bounds)
-        count = prod(min(pair.number, *(next(left) for _ in pair.bounds)) for pair in pairs)
-        if all(bound > 0 for bound in bounds):
-            spans.add((first + start, count))
-    return tuple(sorted(spans))

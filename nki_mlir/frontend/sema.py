@@ -283,7 +283,7 @@ class Sema:
                 operands[role] = Operand(dtype=value.dtype, immediate=value.value)
                 continue
             access, variables, _ = accesses[role]
-            ranges = [domains[variable] for variable in variables]
+            ranges = None if domains is None else [domains[variable] for variable in variables]
             operands[role] = figures(access, value.allocation.mem, value.allocation.place, ranges)
         found = check_all(isa.rules, Operands(operands, attributes), self.context.target)
         if found is None:
@@ -543,8 +543,10 @@ def _positions(
     return {"pattern": pairs, "offset": offset, "channel_multiplier": channel_multiplier}
 
 
-def _domains(accesses: Iterable[Encoded], predicates: Sequence[Atom]) -> dict[Var, Domain | None]:
-    """Returns the values of loop variables for which an instruction with these accesses and predicates runs."""
+def _domains(accesses: Iterable[Encoded], predicates: Sequence[Atom]) -> dict[Var, Domain | None] | None:
+    """Returns the values of loop variables for which an instruction with these accesses and predicates runs; None if it
+    never does.
+    """
     conditions: list[tuple[Condition, Sequence[Var]]] = []
     domains: dict[Var, Domain | None] = {}
     for access, variables, _ in accesses:

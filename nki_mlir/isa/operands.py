@@ -21,9 +21,10 @@ class Operand:
     storage_partitions  partitions of the storage
     start       first physical partition accessed; over loops its constant part
     start_step  a number of partitions that certainly divides how far loops move `start` (0: they do not)
-    spans       (first partition, partitions) in the iterations of a masked access, whose number is not one
-    offset      range (lowest, highest) of the first partition within the storage
-    columns     range (lowest, highest) of elements reached within the row, over all loop iterations
+    spans       (first partition, number of partitions) in all iterations where loops move or masks shrink an access
+    rows        range (lowest, highest) of partitions reached within the storage, over all loop iterations
+    columns     the same of elements reached within the row
+    elements    (lowest, highest) element reached within the row in each iteration, of placed storage in PSUM
     address     byte address of the storage inside a partition
     steps       steps of the free pairs, outermost first
     nums        numbers of the free pairs
@@ -38,15 +39,16 @@ class Operand:
         "columns",
         "count",
         "dtype",
+        "elements",
         "free",
         "immediate",
         "nums",
-        "offset",
         "partition_nums",
         "partition_steps",
         "partitions",
         "passed",
         "row",
+        "rows",
         "space",
         "spans",
         "start",
@@ -67,8 +69,9 @@ class Operand:
         start: int | None = None,
         start_step: int = 0,
         spans: tuple[tuple[int, int], ...] | None = None,
-        offset: tuple[int, int] | None = None,
+        rows: tuple[int, int] | None = None,
         columns: tuple[int, int] | None = None,
+        elements: tuple[tuple[int, int], ...] | None = None,
         address: int | None = None,
         steps: tuple[int, ...] = (),
         nums: tuple[int, ...] = (),
@@ -86,8 +89,9 @@ class Operand:
         self.start = start
         self.start_step = start_step
         self.spans = spans
-        self.offset = offset
+        self.rows = rows
         self.columns = columns
+        self.elements = elements
         self.address = address
         self.steps = steps
         self.nums = nums

@@ -179,12 +179,13 @@ class CheckedStep:
         shapes = tuple(position.nums for position in positions)
         if shapes in self._known_shapes:
             return
-        found = rule_operands(self._decoded.op)
+        op = self._decoded.op
+        found = rule_operands(op)
         roles: dict[str, Any] = dict(found.roles)
         for operand, access in self._accesses:
             if access.access.masked and not operand.use.role.variadic:
                 roles[operand.use.role.name] = _resolved(access)
-        violation = check_all(self._decoded.isa.rules, Operands(roles, found.parameters), target_of(self._decoded.op))
+        violation = check_all(self._decoded.isa.rules, Operands(roles, found.parameters), target_of(op))
         if violation is not None:
             raise NkiError(f"{violation[0]} [{violation[1].identifier}]")
         self._known_shapes.add(shapes)

@@ -67,18 +67,16 @@ class PsumAlignment(RoleRule):
         )
 
     def check_one(self, operand: Operand, target: Target | None) -> str | None:
-        size, columns = operand.dtype.size, operand.columns
-        if operand.space is not PSUM or size >= 4 or operand.address is None or columns is None or not operand.steps:
-            return None
-        reach = sum(abs(s) * (n - 1) for s, n in zip(operand.steps, operand.nums, strict=True))
-        if columns[1] - columns[0] != reach:  # moved by a loop
+        size, address = operand.dtype.size, operand.address
+        if operand.space is not PSUM or size >= 4 or address is None or not operand.steps:
             return None
         step = operand.steps[-1]
-        first = operand.address + (columns[0] if step >= 0 else columns[1]) * size
-        if step == 1 and first % 4:
-            return f"starts at byte {first} in PSUM, it must be a multiple of 4"
-        if step == -1 and size == 2 and first % 4 != 2:
-            return f"starts at byte {first} in PSUM in reverse order, it must be 2 behind a multiple of 4"
+        for low, high in operand.elements or ():
+            first = address + (low if step >= 0 else high) * size
+            if step == 1 and first % 4:
+                return f"starts at byte {first} in PSUM, it must be a multiple of 4"
+            if step == -1 and size == 2 and first % 4 != 2:
+                return f"starts at byte {first} in PSUM in reverse order, it must be 2 behind a multiple of 4"
         return None
 
 
@@ -93,9 +91,11 @@ class InOnePsumBank(RoleRule):
         return f"{any_of(self.roles)} must lie in one PSUM bank of {self.bank_bytes} bytes"
 
     def check_one(self, operand: Operand, target: Target | None) -> str | None:
-        if operand.space is not PSUM or operand.columns is None or operand.address is None:
+        if operand.space is not PSUM or operand.address is None:
             return None
-        size = operand.dtype.size
-        first = (operand.address + operand.columns[0] * size) // self.bank_bytes
-        last = (operand.address + (operand.columns[1] + 1) * size - 1) // self.bank_bytes
-        return None if first == last else f"spans the PSUM banks {first} to {last}, it must lie in one"
+        for low, high in operand.elements or ():
+            first = (operand.address + low * operand.dtype.size) // self.bank_bytes
+            last = (operand.address + (high + 1) * operand.dtype.size - 1) // self.bank_bytes
+            if first != last:
+                return f"spans the PSUM banks {first} to {last}, it must lie in one"
+        return None

@@ -54,10 +54,12 @@ class StartPartition(RoleRule):
     def check_one(self, operand: Operand, target: Target | None) -> str | None:
         if not operand.on_chip:
             return None
-        if operand.partitions is None:
-            wrong = (self._wrong(start, 0, count) for start, count in operand.spans or ())
+        if operand.spans is not None:
+            wrong = (self._wrong(start, 0, count) for start, count in operand.spans)
             return next((text for text in wrong if text is not None), None)
-        return None if operand.start is None else self._wrong(operand.start, operand.start_step, operand.partitions)
+        if operand.start is None or operand.partitions is None:
+            return None
+        return self._wrong(operand.start, operand.start_step, operand.partitions)
 
     @staticmethod
     def _wrong(start: int, step: int, count: int) -> str | None:
@@ -78,16 +80,13 @@ class InsideStorage(RoleRule):
         return f"{any_of(self.roles)} must stay inside the storage"
 
     def check_one(self, operand: Operand, target: Target | None) -> str | None:
-        offset, partitions, available = operand.offset, operand.partitions, operand.storage_partitions
-        if offset is not None and available is not None and partitions is not None and operand.on_chip:
-            low, high = 0, partitions - 1
-            if operand.partition_nums and operand.partition_steps != (1,):
-                reach = [s * (n - 1) for s, n in zip(operand.partition_steps, operand.partition_nums, strict=True)]
-                low, high = sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
-            if offset[0] + low < 0:
-                return f"reaches partition {offset[0] + low} of its storage, the first one is 0"
-            if offset[1] + high >= available:
-                return f"reaches partition {offset[1] + high}, its storage has {available} partitions"
+        available = operand.storage_partitions
+        if operand.rows is not None and available is not None and operand.on_chip:
+            low, high = operand.rows
+            if low < 0:
+                return f"reaches partition {low} of its storage, the first one is 0"
+            if high >= available:
+                return f"reaches partition {high}, its storage has {available} partitions"
         if operand.columns is not None and operand.row is not None:
             low, high = operand.columns
             where = "of a partition" if operand.on_chip else "of its tensor"

@@ -10,7 +10,6 @@ bir.module @m {
       bir.memset outs(%x[0 : 32 | 128*%j : 128] f32) ins(0.0 : f32) when(-1*%j + 3 ge 0)
       bir.memset outs(%x[0 : 32 | 128*%j + 384 : 128] f32) ins(0.0 : f32) when(%j eq 0)
       bir.memset outs(%x[32*%j : 32 | 0 : min(512, -128*%j + 512)] f32) ins(0.0 : f32)
-      // What several variables reach together is left to the simulator.
       bir.loop %k = 0 to 8 step 1 affine {
         bir.memset outs(%x[0 : 32 | 128*%j + 128*%k : 128] f32) ins(0.0 : f32) when(-1*%j - %k + 3 ge 0)
       }
@@ -108,13 +107,48 @@ bir.module @m attributes {arch = #nki.arch<gen3>} {
         bir.memset outs(%t[64*%i + 64*%j : 32 | 0 : 64] f32) ins(1.0 : f32) when(-1*%i - %j + 1 ge 0)
         bir.memset outs(%t[64*%i : min(64, -64*%i - 8*%j + 100) | 0 : 64] f32) ins(1.0 : f32)
         bir.memset outs(%t[500*%i + 7*%j + 900 : 99 | 0 : 64] f32) ins(1.0 : f32) when(%i + %j - 7 eq 0)
-        // expected-error @+1 {{'bir.memset' op dst accesses 8 partitions from partition 0 in steps of 24, they must start at 0, 32, 64 or 96 [HW-P2]}}
+        // expected-error @+1 {{'bir.memset' op dst accesses 8 partitions from partition 24, they must start at 0, 32, 64 or 96 [HW-P2]}}
         bir.memset outs(%t[24*%i : 8 | 0 : 64] f32) ins(1.0 : f32) when(%i - %j eq 0)
         // expected-error @+1 {{'bir.memset' op dst accesses 36 partitions from partition 32, they must start at 0 or 64 [HW-P2]}}
         bir.memset outs(%t[32*%i : min(64, -32*%i - 16*%j + 100) | 0 : 64] f32) ins(1.0 : f32)
         // expected-error @+1 {{'bir.memset' op dst reaches partition 159, its storage has 128 partitions [X-FMAX]}}
         bir.memset outs(%t[64*%i + 64*%j : 32 | 0 : 64] f32) ins(1.0 : f32) when(-1*%i - %j + 2 ge 0)
       }
+    }
+  }
+}
+
+// -----
+
+// A mask bounds what an access reaches, in elements and in partitions; what never runs reaches nothing.
+
+bir.module @m attributes {arch = #nki.arch<gen3>} {
+  bir.func @f {
+    %t = bir.tensor "t" : !nki.mem<sbuf 64x32xf32>
+    bir.loop %i = 0 to 4 step 1 sequential {
+      bir.memset outs(%t[0 : 32 | 16 : min(20, 5*%i + 1)] f32) ins(1.0 : f32)
+      bir.memset outs(%t[32 : min(40, 9*%i + 5) | 0 : 32] f32) ins(1.0 : f32)
+      bir.memset outs(%t[96 : 32 | 0 : 64] f32) ins(1.0 : f32) when(2 eq 0)
+      // expected-error @+1 {{'bir.memset' op dst reaches element 32 of a partition, it has 32 elements [X-FMAX]}}
+      bir.memset outs(%t[0 : 32 | 16 : min(20, 5*%i + 2)] f32) ins(1.0 : f32)
+      // expected-error @+1 {{'bir.memset' op dst reaches partition 64, its storage has 64 partitions [X-FMAX]}}
+      bir.memset outs(%t[32 : min(40, 9*%i + 6) | 0 : 32] f32) ins(1.0 : f32)
+    }
+  }
+}
+
+// -----
+
+// A loop may move an access from one bank of PSUM to the next; one iteration stays in one.
+
+bir.module @m attributes {arch = #nki.arch<gen3>} {
+  bir.func @f {
+    %p = bir.tensor "p" at <0, 0> : !nki.mem<psum 128x2048xf32>
+    %a = bir.tensor "a" : !nki.mem<sbuf 128x512xf32>
+    bir.loop %i = 0 to 4 step 1 affine {
+      bir.matmult outs(%p[0 : 128 | 512*%i : 512] f32) ins(%a[0 : 128 | 0 : 128] f32, %a[0 : 128 | 0 : 512] f32)
+      // expected-error @+1 {{'bir.matmult' op dst spans the PSUM banks 0 to 1, it must lie in one [BIR110]}}
+      bir.matmult outs(%p[0 : 128 | 384*%i : 512] f32) ins(%a[0 : 128 | 0 : 128] f32, %a[0 : 128 | 0 : 512] f32)
     }
   }
 }

@@ -44,7 +44,7 @@ penguin.module @m {
     %y = penguin.tensor "y" : !nki.mem<sbuf 128x512xf32>
     %n = penguin.register "n"
     penguin.loop %i = 0 to 64 step 8 affine {
-      // expected-error @+1 {{'penguin.memset' op dst accesses 8 partitions from partition 0 in steps of 8, they must start at 0, 32, 64 or 96 [HW-P2]}}
+      // expected-error @+1 {{'penguin.memset' op dst accesses 8 partitions from partition 8, they must start at 0, 32, 64 or 96 [HW-P2]}}
       penguin.memset outs(%x[%i : 8 | 0 : 512] f32) ins(0.0 : f32)
     }
   }

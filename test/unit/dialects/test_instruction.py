@@ -213,7 +213,7 @@ def test_figures_of_an_access() -> None:
     found = at("[32 : 64 | 8 : 16*4, 2] f32", place="at <0, 2048>")
     assert (found.partitions, found.free, found.count) == (64, 8, 512)
     assert (found.row, found.storage_partitions, found.address) == (512, 128, 2048)
-    assert (found.offset, found.columns, found.start) == ((32, 32), (8, 57), 32)
+    assert (found.rows, found.columns, found.start) == ((32, 95), (8, 57), 32)
     assert (found.steps, found.nums, found.partition_steps, found.partition_nums) == ((16, 1), (4, 2), (1,), (64,))
     assert found.on_chip
 
@@ -225,14 +225,15 @@ def test_figures_in_another_type() -> None:
 
 def test_figures_over_a_loop() -> None:
     found = at("[32*%i : 32 | 7*%i + 1 : 8] f32")
-    assert (found.offset, found.columns) == ((0, 96), (1, 29))
+    assert (found.rows, found.columns) == ((0, 127), (1, 29))
     assert (found.start, found.start_step) == (0, 32)
+    assert found.spans == ((0, 32), (32, 32), (64, 32), (96, 32))
     found = at("[%i : 32 | 0 : 8] f32", loop="32 to 128 step 64")
-    assert (found.offset, found.start, found.start_step) == ((32, 96), 32, 64)
+    assert (found.rows, found.start, found.start_step) == ((32, 127), 32, 64)
     found = at("[32*%i : 32 | 0 : 8] f32", loop="3 to 4")
     assert (found.start, found.start_step) == (96, 0)
     found = at("[16*%i + 16*(%i mod 2) : 8 | 0 : 8] f32", loop="0 to 6")
-    assert (found.start, found.start_step, found.offset) == (0, 32, (0, 96))
+    assert (found.start, found.start_step, found.rows) == (0, 32, (0, 103))
     found = at("[0 : 128 | %i - (%i mod 2) : 8] f32", loop="0 to 506")
     assert found.columns == (0, 511), "exact bounds, where those of the terms would reach further"
 
@@ -240,7 +241,7 @@ def test_figures_over_a_loop() -> None:
 def test_figures_of_what_is_not_known() -> None:
     assert at("[0 : 8 | %r : 8] f32").columns is None
     found = at("[0 : min(128, %i + 1) | 0 : min(8, %i + 1)] f32")
-    assert (found.partitions, found.free, found.count, found.columns) == (None, None, None, None)
+    assert (found.partitions, found.free, found.count, found.columns) == (None, None, None, (0, 7))
     assert at("[0 : 8 | 0 : 8] f32", "sbuf 64x512xf32").start is None, "storage that may start at 0 or 64"
     assert at("[0 : 8 | 0 : 8] f32", "sbuf 64x512xf32", place="at <64, 0>").start == 64
     assert at("[%i : 8 | %i : 8] f32", loop="4 to 4").columns == (4, 11), "a loop that never runs"

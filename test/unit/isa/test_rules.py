@@ -138,26 +138,14 @@ MEMORY: list[Row] = [
     ),
     (
         rules.InsideStorage(roles=x),
-        {"x": at(offset=(0, 96), storage_partitions=128)},
-        {"x": at(offset=(0, 97), storage_partitions=128)},
+        {"x": at(rows=(0, 127), storage_partitions=128)},
+        {"x": at(rows=(0, 128), storage_partitions=128)},
         "x reaches partition 128, its storage has 128 partitions",
     ),
     (
         rules.InsideStorage(roles=x),
-        {"x": at(offset=(0, 0), storage_partitions=128)},
-        {"x": at(offset=(-1, 0), storage_partitions=128)},
-        "x reaches partition -1 of its storage, the first one is 0",
-    ),
-    (
-        rules.InsideStorage(roles=x),
-        {"x": at(partition_steps=(4,), partition_nums=(32,), offset=(0, 3), storage_partitions=128)},
-        {"x": at(partition_steps=(4,), partition_nums=(32,), offset=(0, 4), storage_partitions=128)},
-        "x reaches partition 128, its storage has 128 partitions",
-    ),
-    (
-        rules.InsideStorage(roles=x),
-        {"x": at(partition_steps=(-1,), offset=(31, 31), storage_partitions=128)},
-        {"x": at(partition_steps=(-1,), offset=(30, 31), storage_partitions=128)},
+        {"x": at(rows=(0, 31), storage_partitions=128)},
+        {"x": at(rows=(-1, 31), storage_partitions=128)},
         "x reaches partition -1 of its storage, the first one is 0",
     ),
     (
@@ -186,20 +174,20 @@ MEMORY: list[Row] = [
     ),
     (
         rules.InOnePsumBank(roles=x),
-        {"x": at(space=PSUM, address=2048, columns=(0, 511))},
-        {"x": at(space=PSUM, address=2048, columns=(0, 512))},
-        "x spans the PSUM banks 1 to 2, it must lie in one",
+        {"x": at(space=PSUM, address=2048, elements=((0, 511), (512, 1023)))},
+        {"x": at(space=PSUM, address=2048, elements=((0, 511), (512, 1024)))},
+        "x spans the PSUM banks 2 to 3, it must lie in one",
     ),
     (
         rules.PsumAlignment(roles=x),
-        {"x": at(space=PSUM, dtype=BF16, address=4, columns=(2, 9))},
-        {"x": at(space=PSUM, dtype=BF16, address=4, columns=(1, 8))},
+        {"x": at(space=PSUM, dtype=BF16, address=4, elements=((2, 9), (4, 11)))},
+        {"x": at(space=PSUM, dtype=BF16, address=4, elements=((2, 9), (1, 8)))},
         "x starts at byte 6 in PSUM, it must be a multiple of 4",
     ),
     (
         rules.PsumAlignment(roles=x),
-        {"x": at(space=PSUM, dtype=BF16, address=0, columns=(0, 7), steps=(-1,))},
-        {"x": at(space=PSUM, dtype=BF16, address=0, columns=(1, 8), steps=(-1,))},
+        {"x": at(space=PSUM, dtype=BF16, address=0, elements=((0, 7),), steps=(-1,))},
+        {"x": at(space=PSUM, dtype=BF16, address=0, elements=((1, 8),), steps=(-1,))},
         "x starts at byte 16 in PSUM in reverse order, it must be 2 behind a multiple of 4",
     ),
 ]

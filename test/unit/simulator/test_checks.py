@@ -471,13 +471,20 @@ def test_a_block_out_of_bounds() -> None:
 def test_a_mask_shrinks_an_access(poison: bool) -> None:
     """Rows 0 to 5 of 6 in tiles of 4: the second tile has 2, a third one nothing."""
 
-    def body(rows: int, other: int) -> str:
+    static = ("bir.loop %i = 0 to 3 step 1 affine {",)
+    dynamic = (
+        '%n = bir.register "n"',
+        "bir.register_move outs(%n) ins(3 : i32)",
+        "bir.dynamic_for_loop %i = 0 to %n step 1 {",
+    )
+
+    def body(rows: int, other: int, loop: tuple[str, ...] = static) -> str:
         mask, second = f"min(4, -4*%i + {rows})", f"min(4, -4*%i + {other})"
         return lines(
             '%a = bir.tensor "a" kind external_input : !nki.mem<hbm 6x8xf32>',
             '%y = bir.tensor "y" kind external_output : !nki.mem<hbm 6x8xf32>',
             T,
-            "bir.loop %i = 0 to 3 step 1 affine {",
+            *loop,
             f'bir.load "load" outs(%t[0 : {mask} | 0 : 8] f32) ins(%a[32*%i : 8*{second}, 8] f32)',
             f'bir.save "save" outs(%y[32*%i : 8*{mask}, 8] f32) ins(%t[0 : {mask} | 0 : 8] f32)',
             "}",
@@ -485,10 +492,15 @@ def test_a_mask_shrinks_an_access(poison: bool) -> None:
 
     data = np.arange(48, dtype=np.float32).reshape(6, 8)
     assert np.array_equal(run(body(6, 6), inputs={"a": data}, poison=poison).outputs["y"], data)
+    with pytest.raises(ExceptionGroup) as caught:
+        run(body(6, 7), inputs={"a": data}, poison=poison)
+    message = "'bir.load' op src reaches element 55 of its tensor, it has 48 elements [X-FMAX]"
+    assert [str(error) for error in caught.value.exceptions] == [message]
+    assert np.array_equal(run(body(6, 6, dynamic), inputs={"a": data}, poison=poison).outputs["y"], data)
     fails(
-        body(6, 7),
+        body(6, 7, dynamic),
         "'bir.load' op \"load\": src reaches element 55 of 'a', which has 48 elements [X-FMAX]",
-        6,
+        8,
         {"a": data},
         poison=poison,
     )
