@@ -220,7 +220,10 @@ def divisor(expr: Expr) -> int:
 
 
 def text(expr: Expr, names: Sequence[str]) -> str:
-    """Returns the expression as it is written, index value k under `names[k]`: `128*%i + (%j mod 4) - 3`."""
+    """Returns the expression as it is written, index value k under `names[k]`: `128*%i + ((%j + 1) mod 4) - 3`.
+
+    It means the same in MLIR's affine expressions, where `floordiv` and `mod` bind as tightly as `*`.
+    """
     if isinstance(expr, int):
         return str(expr)
     out = ""
@@ -228,7 +231,7 @@ def text(expr: Expr, names: Sequence[str]) -> str:
         if isinstance(atom, int):
             body = names[atom]
         else:
-            body = f"({text(atom.numerator, names)} {atom.kind} {atom.divisor})"
+            body = f"({_numerator(atom.numerator, names)} {atom.kind} {atom.divisor})"
         magnitude = abs(coefficient)
         if magnitude != 1:
             body = f"{magnitude}*{body}"
@@ -239,6 +242,12 @@ def text(expr: Expr, names: Sequence[str]) -> str:
     if expr.constant:
         out += f" - {-expr.constant}" if expr.constant < 0 else f" + {expr.constant}"
     return out
+
+
+def _numerator(expr: Affine, names: Sequence[str]) -> str:
+    """Returns a numerator as it is written, in parentheses unless it is one term that needs none."""
+    body = text(expr, names)
+    return body if not expr.constant and len(expr.terms) == 1 and expr.terms[0][0] > 0 else f"({body})"
 
 
 _TOKEN = re.compile(r"\s*(?:(\d+)|(floordiv|mod)\b|(%[\w$.-]+|d\d+)|([-+*()]))")
@@ -285,10 +294,6 @@ class _Reader:
 
     def sum(self, depth: int) -> Expr:
         constant, terms, sign = 0, list[Term](), 1
-        match, token = self.peek()
-        if match is not None and token == "-":
-            self.position = match.end()
-            sign = -1
         while True:
             start = self.position
             value = self.product(depth)
@@ -311,18 +316,26 @@ class _Reader:
         return value
 
     def product(self, depth: int) -> Expr:
+        """Reads atoms and the operators `*`, `floordiv` and `mod` between them, from left to right as MLIR does."""
         start = self.position
         value = self.atom(depth)
         match, token = self.peek()
-        while match is not None and token == "*":
+        while match is not None and token in ("*", "floordiv", "mod"):
             self.position = match.end()
-            other = self.atom(depth)
-            if isinstance(value, int):
-                value = multiply(value, other)
-            elif isinstance(other, int):
-                value = multiply(other, value)
+            if token == "*":
+                other = self.atom(depth)
+                if isinstance(value, int):
+                    value = multiply(value, other)
+                elif isinstance(other, int):
+                    value = multiply(other, value)
+                else:
+                    raise self.error("an affine expression cannot multiply two index values", start)
             else:
-                raise self.error("an affine expression cannot multiply two index values", start)
+                match, divisor = self.peek()
+                if match is None or not match.group(1) or len(divisor) > MAXIMUM_DIGITS or int(divisor) == 0:
+                    raise self.fail(f"a positive number after {token}")
+                self.position = match.end()
+                value = quotient(token, value, int(divisor))
             value = self.checked(value, start)
             match, token = self.peek()
         return value
@@ -356,14 +369,6 @@ class _Reader:
         self.position = match.end()
         value = self.sum(depth + 1)
         match, token = self.peek()
-        if match is not None and token in ("floordiv", "mod"):
-            self.position = match.end()
-            match, divisor_text = self.peek()
-            if match is None or not match.group(1) or len(divisor_text) > MAXIMUM_DIGITS or int(divisor_text) == 0:
-                raise self.fail(f"a positive number after {token}")
-            self.position = match.end()
-            value = quotient(token, value, int(divisor_text))
-            match, token = self.peek()
         if match is None or token != ")":
             raise self.fail("')'")
         self.position = match.end()

@@ -158,9 +158,9 @@ bir.module @m attributes {arch = #nki.arch<gen4>} {
       // CHECK: bir.loop %j = 7 to 100 step 31 sequential attributes {nki.note = "inner"} {
       // GENERIC: "bir.loop"(
       bir.loop %j = 7 to 100 step 31 sequential attributes {nki.note = "inner"} {
-        // CHECK: bir.matmult outs(%p[0 : 32 | 0 : 512] f32) ins(%s[32*%i - 128*(%i floordiv 4) : 32 | 0 : 32] bf16, %s[32*%i - 128*(%i floordiv 4) : 32 | 0 : 512] bf16) params(accumulate = %i + 2*(%j + 24 floordiv 31) - 2, tile_position = [32*%i, 0], tile_size = [32, 64]) when(%i - 1 ge 0, %j - %i - 6 eq 0)
+        // CHECK: bir.matmult outs(%p[0 : 32 | 0 : 512] f32) ins(%s[32*%i - 128*(%i floordiv 4) : 32 | 0 : 32] bf16, %s[32*%i - 128*(%i floordiv 4) : 32 | 0 : 512] bf16) params(accumulate = %i + 2*((%j + 24) floordiv 31) - 2, tile_position = [32*%i, 0], tile_size = [32, 64]) when(%i - 1 ge 0, %j - %i - 6 eq 0)
         // GENERIC: "bir.matmult"(
-        bir.matmult outs(%p[0 : 32 | 0 : 512] f32) ins(%s[32*%i - 128*(%i floordiv 4) : 32 | 0 : 32] bf16, %s[32*%i - 128*(%i floordiv 4) : 32 | 0 : 512] bf16) params(accumulate = %i + 2*(%j + 24 floordiv 31) - 2, tile_position = [32*%i, 0], tile_size = [32, 64]) when(%i - 1 ge 0, %j - %i - 6 eq 0)
+        bir.matmult outs(%p[0 : 32 | 0 : 512] f32) ins(%s[32*%i - 128*(%i floordiv 4) : 32 | 0 : 32] bf16, %s[32*%i - 128*(%i floordiv 4) : 32 | 0 : 512] bf16) params(accumulate = %i + 2*((%j + 24) floordiv 31) - 2, tile_position = [32*%i, 0], tile_size = [32, 64]) when(%i - 1 ge 0, %j - %i - 6 eq 0)
       }
     }
     // CHECK: bir.dynamic_for_loop %k = 0 to %n step 2 attributes {nki.note = "dynamic"} {

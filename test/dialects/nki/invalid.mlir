@@ -138,8 +138,8 @@ bir.module @m {
     %a = bir.tensor "a" : !nki.mem<hbm 512x512xf32>
     %k = bir.tensor "k" : !nki.mem<sbuf 32x512xf32, blocks 2>
     %r = bir.register "r"
-    // expected-error @+1 {{expected an operator or the end in an affine expression, found 'mod'}}
-    bir.memset outs(%t[0 : 128 | %r mod 2 : 1] f32) ins(0.0 : f32)
+    // expected-error @+1 {{expected an operator or the end in an affine expression, found '2'}}
+    bir.memset outs(%t[0 : 128 | %r 2 : 1] f32) ins(0.0 : f32)
   }
 }
 

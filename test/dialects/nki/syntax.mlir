@@ -36,8 +36,8 @@ bir.module @m {
 
     // Expressions are added up; nested quotients keep their parentheses; a guard may have them, too.
     bir.loop %i = 0 to 4 affine {
-      // CHECK: bir.memset outs(%t[0 : 32 | ((%i + 2 floordiv 3) + 1 mod 2) + %i : 1] f32) ins(0.0 : f32) when(((%i floordiv 2) mod 2) - 1 ge 0, %i eq 0)
-      bir.memset outs(%t[0 : 32 | ((%i + 5 floordiv 3) mod 2) + 2*%i - %i : 1] f32) ins(0.0 : f32) when(((%i floordiv 2) mod 2) - 1 ge 0, (%i) eq 0)
+      // CHECK: bir.memset outs(%t[0 : 32 | ((((%i + 2) floordiv 3) + 1) mod 2) + %i : 1] f32) ins(0.0 : f32) when(((%i floordiv 2) mod 2) - 1 ge 0, %i eq 0)
+      bir.memset outs(%t[0 : 32 | (((%i + 5) floordiv 3) mod 2) + 2*%i - %i : 1] f32) ins(0.0 : f32) when(((%i floordiv 2) mod 2) - 1 ge 0, (%i) eq 0)
     }
 
     // A name may hold anything.

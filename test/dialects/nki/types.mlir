@@ -20,8 +20,8 @@
 "test.op"() {access = #nki.access<[0 : min(128, 1000 - 128*d0) | 0 : 4*min(500, d0, d1 - 1)] f8e4>} : () -> ()
 // CHECK: "test.op"() {access = #nki.access<[0 : 64*128, 64] f32 at 0 max 7>} : () -> ()
 "test.op"() {access = #nki.access<[0 : 64*128, 64] f32 at 0 max 7>} : () -> ()
-// CHECK: "test.op"() {access = #nki.access<{(d0 mod 2)}[-3 : 2*4, 1 | (d1 + 1 floordiv 4) - 2*((d1 floordiv 2) mod 3) + 5 : 8] i16>} : () -> ()
-"test.op"() {access = #nki.access<{(d0 mod 2)}[-3 : 2*4, 1 | (d1 + 1 floordiv 4) - 2*((d1 floordiv 2) mod 3) + 5 : 8] i16>} : () -> ()
+// CHECK: "test.op"() {access = #nki.access<{(d0 mod 2)}[-3 : 2*4, 1 | ((d1 + 1) floordiv 4) - 2*((d1 floordiv 2) mod 3) + 5 : 8] i16>} : () -> ()
+"test.op"() {access = #nki.access<{(d0 mod 2)}[-3 : 2*4, 1 | ((d1 + 1) floordiv 4) - 2*((d1 floordiv 2) mod 3) + 5 : 8] i16>} : () -> ()
 
 // CHECK: "test.op"() {numbers = [#nki.imm<0.0 : f32>, #nki.imm<-0.0 : f32>, #nki.imm<inf : bf16>, #nki.imm<-inf : f16>, #nki.imm<nan : f32>, #nki.imm<1e-45 : f32>, #nki.imm<-7 : i32>, #nki.imm<18446744073709551615 : u64>]} : () -> ()
 "test.op"() {numbers = [#nki.imm<0.0 : f32>, #nki.imm<-0.0 : f32>, #nki.imm<inf : bf16>, #nki.imm<-inf : f16>, #nki.imm<nan : f32>, #nki.imm<1e-45 : f32>, #nki.imm<-7 : i32>, #nki.imm<18446744073709551615 : u64>]} : () -> ()

@@ -1,12 +1,14 @@
 """Expressions over index values: arithmetic against Python's, bounds against enumeration, text both ways."""
 
-import re
 from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import INDICES, expressions, points, relaxed
+from xdsl.context import Context
+from xdsl.dialects.builtin import AffineMapAttr, Builtin
+from xdsl.parser import Parser
 
 from nki_mlir.dialects import affine
 from nki_mlir.dialects.affine import Affine, Expr, ExprSyntaxError
@@ -16,21 +18,27 @@ NAMES = ["%i", "%j", "%k.1"]
 
 
 def by_python(text: str) -> int:
-    """The value of a text without names, as Python computes it once numerators have parentheses of their own."""
-    text = text.replace("floordiv", "//").replace("mod", "%")
-    innermost = re.compile(r"\(([^()]*) (//|%) (\d+)\)")
-    while match := innermost.search(text):
-        value = eval(f"({match[1]}) {match[2]} {match[3]}", {})
-        text = f"{text[: match.start()]}{value if value >= 0 else f'(0 - {-value})'}{text[match.end() :]}"
-        text = re.sub(r"\(0 - (\d+)\)", r"[\1]", text)  # out of the way of the next search
-        text = text.replace("[", "-1*").replace("]", "")
-    return eval(text, {})
+    """The value of a text without names, as Python computes it: its operators bind as MLIR's do."""
+    return eval(text.replace("floordiv", "//").replace("mod", "%"), {})
+
+
+def by_mlir(text: str, point: list[int]) -> int:
+    """The value of a text over d0, d1, …, as xDSL reads it in an affine map."""
+    context = Context()
+    context.load_dialect(Builtin)
+    names = ", ".join(f"d{k}" for k in range(INDICES))
+    found = Parser(context, f"affine_map<({names}) -> ({text})>").parse_attribute()
+    assert isinstance(found, AffineMapAttr)
+    (value,) = found.data.eval(point, [])
+    return value
 
 
 @relaxed
-@given(expressions, points.map(lambda point: [abs(x) for x in point]))
+@given(expressions, points)
 def test_evaluation_is_that_of_the_text(expr: Expr, point: list[int]) -> None:
-    assert affine.evaluate(expr, point) == by_python(affine.text(expr, [str(x) for x in point]))
+    expected = affine.evaluate(expr, point)
+    assert by_python(affine.text(expr, [f"({x})" for x in point])) == expected
+    assert by_mlir(affine.text(expr, [f"d{k}" for k in range(INDICES)]), point) == expected
 
 
 @pytest.mark.parametrize(
@@ -40,8 +48,13 @@ def test_evaluation_is_that_of_the_text(expr: Expr, point: list[int]) -> None:
         ("1 - d0 - 2*d1", [3, 4, 0], -10),
         ("(d0 floordiv 4)", [-1, 0, 0], -1),
         ("(d0 mod 4)", [-1, 0, 0], 3),
-        ("3*(d0 + 5 mod 4) - (d1 - 1 floordiv 2)", [6, 8, 0], 6),
+        ("3*((d0 + 5) mod 4) - ((d1 - 1) floordiv 2)", [6, 8, 0], 6),
         ("((d0 floordiv 2) mod 3)", [11, 0, 0], 2),
+        ("d0 floordiv 2 mod 3", [11, 0, 0], 2),
+        ("2*d0 + 3 mod 2", [5, 0, 0], 11),
+        ("7 - 3*d0 mod 4", [5, 0, 0], 4),
+        ("-d0 mod 4", [5, 0, 0], 3),
+        ("d0 mod 4 * 5", [7, 0, 0], 15),
         ("-(d0 - d1)", [5, 7, 0], 2),
         ("2*3*d0", [5, 0, 0], 30),
         ("d0*2*3", [5, 0, 0], 30),
@@ -167,7 +180,7 @@ def test_divisor(expr: Expr, point: list[int]) -> None:
         ("1 + 1234567890123456789", 4, "a number may have at most 18 digits"),
         ("d0 + 999999999999999999*99", 5, "a number of an affine expression does not fit 64 bits"),
         ("(" * 33 + "1" + ")" * 33, 32, "an affine expression may nest at most 32 parentheses"),
-        ("-" * 34 + "1", 34, "an affine expression may nest at most 32 signs"),
+        ("-" * 34 + "1", 33, "an affine expression may nest at most 32 signs"),
     ],
 )
 def test_mistakes(text: str, position: int, message: str) -> None:
