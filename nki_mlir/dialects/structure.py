@@ -327,9 +327,9 @@ class LoopOp(IRDLOperation):
     The kind says what iterations may assume of each other; all kinds run in ascending order when simulated.
     """
 
-    lower = prop_def(IntegerAttr)
-    upper = prop_def(IntegerAttr)
-    step = prop_def(IntegerAttr)
+    lower = prop_def(IntegerAttr.constr(i64))
+    upper = prop_def(IntegerAttr.constr(i64))
+    step = prop_def(IntegerAttr.constr(i64))
     kind = prop_def(base(LoopKindAttr))
     body = region_def("single_block")
 

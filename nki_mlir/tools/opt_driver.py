@@ -1,6 +1,7 @@
 """The driver of nki-opt: xDSL's opt driver with the dialects and passes of nki-mlir, and the habits of mlir-opt."""
 
 import argparse
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -306,18 +307,22 @@ class NkiOpt(xDSLOptMain):
 
     def _output(self, module: ModuleOp) -> str:
         """Returns a module as the target writes it, which for MLIR text is with one newline at its end, as mlir-opt has
-        it and not xDSL. Targets of xDSL check what they get by assertions.
+        it and not xDSL. Targets of xDSL check what they get by assertions, or write nothing of what they do not know.
         """
-        if self.writes_mlir and breaks_rules(module, self.args):
-            return print_module(module, self.args)
+        if self.writes_mlir:
+            if breaks_rules(module, self.args):
+                return print_module(module, self.args)
+            return self.output_resulting_program(module).rstrip("\n") + "\n"
+        refusal = NkiError(f"the target '{self.args.target}' cannot write this module", place_of(module.location))
         try:
-            text = self.output_resulting_program(module)
-            return text.rstrip("\n") + "\n" if self.writes_mlir else text
-        except (AssertionError, NotImplementedError, ValueError) as error:
-            if self.writes_mlir:
-                raise
-            message = f"the target '{self.args.target}' cannot write this module"
-            raise NkiError(message, place_of(module.location)) from error
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                text = self.output_resulting_program(module)
+        except (AssertionError, NotImplementedError, ValueError, Warning) as error:
+            raise refusal from error
+        if not text.strip() and not module.body.block.is_empty:
+            raise refusal
+        return text
 
     def _parse(self, text: str, name: str, first_line: int) -> ModuleOp:
         frontend = self._frontend(name)

@@ -65,3 +65,7 @@
 // What one of xDSL's other targets cannot write.
 // RUN: not nki-opt %S/../../examples/tour/power.mlir -t riscv-asm 2>&1 | filecheck %s --check-prefix=WRITER
 // WRITER: power.mlir:{{[0-9]+}}:1: error: the target 'riscv-asm' cannot write this module
+// RUN: not nki-opt %S/../../examples/tour/power.mlir -t csl 2>&1 | filecheck %s --check-prefix=CSL
+// CSL: power.mlir:{{[0-9]+}}:1: error: the target 'csl' cannot write this module
+// RUN: not nki-opt %S/../../examples/tour/power.mlir -t wat 2>&1 | filecheck %s --check-prefix=WAT
+// WAT: power.mlir:{{[0-9]+}}:1: error: the target 'wat' cannot write this module

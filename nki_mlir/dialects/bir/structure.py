@@ -55,7 +55,7 @@ class FuncOp(FunctionOp):
 
     name = "bir.func"
 
-    core = opt_prop_def(IntegerAttr)
+    core = opt_prop_def(IntegerAttr.constr(i64))
     traits = traits_def(HasParent(ModuleOp), HoldsInstructions())
 
 
@@ -111,8 +111,8 @@ class DynamicForLoopOp(IRDLOperation):
     OPCODE: ClassVar[int] = 106
 
     upper = operand_def(RegisterType)
-    lower = opt_prop_def(IntegerAttr)
-    step = opt_prop_def(IntegerAttr)
+    lower = opt_prop_def(IntegerAttr.constr(i64))
+    step = opt_prop_def(IntegerAttr.constr(i64))
     body = region_def("single_block")
     traits = traits_def(NoTerminator(), RecursiveMemoryEffect(), InsideFunction(), HoldsInstructions())
 

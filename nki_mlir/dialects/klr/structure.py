@@ -57,7 +57,7 @@ class BodyOp(IRDLOperation):
 
     name = "klr.body"
 
-    core = prop_def(IntegerAttr)
+    core = prop_def(IntegerAttr.constr(i64))
     body = region_def("single_block")
     traits = traits_def(NoTerminator(), RecursiveMemoryEffect(), HasParent(KernelOp), HoldsInstructions())
 

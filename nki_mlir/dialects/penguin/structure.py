@@ -45,7 +45,7 @@ class FuncOp(FunctionOp):
 
     name = "penguin.func"
 
-    core = opt_prop_def(IntegerAttr)
+    core = opt_prop_def(IntegerAttr.constr(i64))
     traits = traits_def(HasParent(ModuleOp), HoldsInstructions())
 
 
@@ -120,7 +120,7 @@ class ScopeOp(IRDLOperation):
     name = "penguin.scope"
     label = opt_prop_def(StringAttr)
     no_reorder = flag()
-    multi_buffer = opt_prop_def(IntegerAttr)
+    multi_buffer = opt_prop_def(IntegerAttr.constr(i64))
     body = region_def("single_block")
     traits = traits_def(NoTerminator(), RecursiveMemoryEffect(), InsideFunction(), HoldsInstructions())
 

@@ -153,3 +153,19 @@ penguin.func @f {
 // expected-error @+1 {{'penguin.module' op property 'sym_name' expected in operation 'penguin.module'}}
 "penguin.module"() ({
 }) : () -> ()
+
+// -----
+
+// The line has no room for the types of these numbers.
+"penguin.module"() <{sym_name = "m"}> ({
+  // expected-error @+1 {{'penguin.func' op property 'core' is wrong: Expected attribute i64 but got i8}}
+  "penguin.func"() <{sym_name = "f", core = 1 : i8}> ({
+    // expected-error @+1 {{'penguin.scope' op property 'multi_buffer' is wrong: Expected attribute i64 but got i8}}
+    "penguin.scope"() <{multi_buffer = 2 : i8}> ({
+    }) : () -> ()
+    // expected-error @+1 {{'penguin.loop' op property 'upper' is wrong: Expected attribute i64 but got i32}}
+    "penguin.loop"() <{lower = 0 : i64, upper = 2 : i32, step = 1 : i64, kind = #nki.loop_kind<affine>}> ({
+    ^bb0(%i : !nki.iv):
+    }) : () -> ()
+  }) : () -> ()
+}) : () -> ()
