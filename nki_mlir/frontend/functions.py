@@ -27,7 +27,7 @@ from nki_mlir.frontend.masks import as_mask, check_bounds, guards, restrict
 from nki_mlir.frontend.sema import Sema, number
 from nki_mlir.frontend.storage import Tile
 from nki_mlir.frontend.subscripts import BLOCK, PARTITION, Grid
-from nki_mlir.frontend.symbolic import Pred, plain, same
+from nki_mlir.frontend.symbolic import Pred, plain, same, settled
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import MemorySpace
 
@@ -332,7 +332,8 @@ def same_elements(first: Tile, second: Tile) -> bool:
         and first.element is second.element
         and first.shape == second.shape
         and first.layout == second.layout
-        and all(same(a, b) for a, b in zip(first.offsets, second.offsets, strict=True))
+        # The first of two subscripts may have fixed a loop variable, and only one of them has its number.
+        and all(same(settled(a), settled(b)) for a, b in zip(first.offsets, second.offsets, strict=True))
         and _same_limits(first, second)
     )
 

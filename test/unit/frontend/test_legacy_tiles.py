@@ -220,6 +220,23 @@ def test_a_copy_to_the_same_elements_is_one_in_a_loop_or_not():
     assert names(assigning(write), X).count("tensor_copy") == 4 + 1
 
 
+def test_what_an_augmented_assignment_assigns_is_no_copy_where_its_index_fixes_the_loop():
+    """The first subscript by -i ends the piece of the loop at i = 0; the second one finds the index in range."""
+
+    @jit
+    def kernel(x):
+        out = nl.ndarray((3, *x.shape), dtype=x.dtype, buffer=nl.shared_hbm)
+        tiles = nl.zeros((3, nl.par_dim(x.shape[0]), x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+        for i in nl.sequential_range(2):
+            tiles[-i] += nl.load(x)
+        for k in range(3):
+            nl.store(out[k], tiles[k])
+        return out
+
+    assert (both(kernel, X) == np.stack([X, np.zeros_like(X), X])).all()
+    assert "tensor_copy" not in names(kernel, X)
+
+
 def accumulating(add, k=256):
     @jit
     def kernel(x, y):
