@@ -128,13 +128,18 @@ class _Folding:
         return True
 
     def admits(self, record: Record, roles: dict[str, Any], attributes: Any) -> bool:
-        """Whether the rules of the instruction allow its new destination."""
+        """Whether the rules of the instruction allow its new destination where its guard lets it run."""
         key: list[Any] = [record.instr.name, *attributes.items()]
+        moved = bool(record.predicates)
         for role, value in roles.items():
             if isinstance(value, Tile):
-                key += (role, value.allocation.mem, value.allocation.place, value.encode()[0])
+                access, variables, _ = value.encode()
+                key += (role, value.allocation.mem, value.allocation.place, access)
+                moved = moved or bool(variables)
             else:
                 key += (role, value)
+        if moved:  # the answer depends on more than the key
+            return self.context.sema.violation(record.instr, roles, attributes, record.predicates) is None
         form = tuple(key)
         known = self.legal.get(form)
         if known is None:

@@ -220,6 +220,21 @@ def test_a_copy_to_the_same_elements_is_one_in_a_loop_or_not():
     assert names(assigning(write), X).count("tensor_copy") == 4 + 1
 
 
+def test_a_result_is_folded_where_only_iterations_that_do_not_run_leave_the_target():
+    @jit
+    def kernel(x):
+        out = nl.ndarray((64, 8), dtype=x.dtype, buffer=nl.shared_hbm)
+        tile, total = nl.load(x), nl.zeros((nl.par_dim(64), 16), dtype=nl.float32, buffer=nl.psum)
+        row, column = nl.mgrid[0:64, 0:8]
+        for i in nl.sequential_range(3):
+            total[row, column + 8 - 8 * i] += nl.matmul(tile, tile[:, 0:8], transpose_x=True, mask=(i < 2))
+        nl.store(out, nl.copy(total[:, 0:8]))
+        return out
+
+    np.testing.assert_allclose(both(kernel, X), X.T @ X[:, :8], rtol=1e-4, atol=1e-4)
+    assert not {"tensor_copy", "tensor_tensor"} & set(names(kernel, X)[:-2])
+
+
 def test_what_an_augmented_assignment_assigns_is_no_copy_where_its_index_fixes_the_loop():
     """The first subscript by -i ends the piece of the loop at i = 0; the second one finds the index in range."""
 
