@@ -250,9 +250,18 @@ def _numerator(expr: Affine, names: Sequence[str]) -> str:
     return body if not expr.constant and len(expr.terms) == 1 and expr.terms[0][0] > 0 else f"({body})"
 
 
+def _quotients(expr: Expr) -> int:
+    """Returns how deep quotients are nested in the expression."""
+    if isinstance(expr, int):
+        return 0
+    return max((1 + _quotients(atom.numerator) for _, atom in expr.terms if not isinstance(atom, int)), default=0)
+
+
 _TOKEN = re.compile(r"\s*(?:(\d+)|(floordiv|mod)\b|(%[\w$.-]+|d\d+)|([-+*()]))")
 MAXIMUM_DEPTH = 32
 """Parentheses may be nested this deep in the text of one expression."""
+MAXIMUM_QUOTIENTS = MAXIMUM_DEPTH // 3
+"""Quotients may be nested this deep: written out, each has up to two pairs of parentheses and a sign."""
 MAXIMUM_DIGITS = 18
 """Numbers of this many digits fit a signed 64-bit integer."""
 LARGEST = 1 << 63
@@ -336,6 +345,8 @@ class _Reader:
                     raise self.fail(f"a positive number after {token}")
                 self.position = match.end()
                 value = quotient(token, value, int(divisor))
+                if _quotients(value) > MAXIMUM_QUOTIENTS:
+                    raise self.error(f"an affine expression may nest at most {MAXIMUM_QUOTIENTS} quotients", start)
             value = self.checked(value, start)
             match, token = self.peek()
         return value
@@ -346,10 +357,11 @@ class _Reader:
             raise self.fail("a number, an index value or '('")
         number, _, name, _ = match.groups()
         if number:
-            if len(number) > MAXIMUM_DIGITS:
-                raise self.error(f"a number may have at most {MAXIMUM_DIGITS} digits", self.position)
+            if len(number) > MAXIMUM_DIGITS + 1:
+                raise self.error(f"a number may have at most {MAXIMUM_DIGITS + 1} digits", self.position)
+            value = self.checked(int(number), self.position)
             self.position = match.end()
-            return int(number)
+            return value
         if name:
             try:
                 value = index(self.name_index(name))

@@ -216,8 +216,8 @@ bir.module @m {
     %a = bir.tensor "a" : !nki.mem<hbm 512x512xf32>
     %k = bir.tensor "k" : !nki.mem<sbuf 32x512xf32, blocks 2>
     %r = bir.register "r"
-    // expected-error @+1 {{a number may have at most 18 digits}}
-    bir.memset outs(%t[0 : 128 | 9999999999999999999 : 1] f32) ins(0.0 : f32)
+    // expected-error @+1 {{a number may have at most 19 digits}}
+    bir.memset outs(%t[0 : 128 | 99999999999999999999 : 1] f32) ins(0.0 : f32)
   }
 }
 

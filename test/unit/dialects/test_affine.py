@@ -177,10 +177,12 @@ def test_divisor(expr: Expr, point: list[int]) -> None:
         ("1 + %x", 4, "unknown index value '%x'"),
         ("d100000", 0, "unknown index value 'd100000'"),
         ("d01", 0, "unknown index value 'd01'"),
-        ("1 + 1234567890123456789", 4, "a number may have at most 18 digits"),
+        ("1 + 12345678901234567890", 4, "a number may have at most 19 digits"),
+        ("1 + 9223372036854775808", 4, "a number of an affine expression does not fit 64 bits"),
         ("d0 + 999999999999999999*99", 5, "a number of an affine expression does not fit 64 bits"),
         ("(" * 33 + "1" + ")" * 33, 32, "an affine expression may nest at most 32 parentheses"),
         ("-" * 34 + "1", 33, "an affine expression may nest at most 32 signs"),
+        ("1 + d0" + " floordiv 2" * 11, 4, "an affine expression may nest at most 10 quotients"),
     ],
 )
 def test_mistakes(text: str, position: int, message: str) -> None:
@@ -190,6 +192,16 @@ def test_mistakes(text: str, position: int, message: str) -> None:
     with pytest.raises(ExprSyntaxError) as caught:
         affine.read_at(text, 7)
     assert caught.value.position == position + 7
+
+
+def test_what_is_read_can_be_read_again() -> None:
+    """Text may have more parentheses and digits when it is written than when it was read."""
+    nested = "d0"
+    for divisor in range(100, 90, -1):
+        nested = f"(0 - {nested}) mod {divisor}"
+    for source in (f"0 - {nested}", "9*999999999999999999*d0 - 5*1000000000000000001"):
+        expr = affine.read(source)
+        assert affine.read(affine.text(expr, ["d0"])) == expr
 
 
 def test_long_expressions_are_read_in_linear_time() -> None:
