@@ -138,7 +138,7 @@ class CheckedStep:
         self._care = care
         self._accesses = [(operand, operand.access) for operand in decoded.operands if operand.access is not None]
         self._masked = any(access.access.masked for _, access in self._accesses)
-        self._known_shapes: set[tuple[tuple[int, ...], ...]] = set()
+        self._known_shapes: set[tuple[tuple[int, tuple[int, ...]], ...]] = set()
 
     def run(self) -> None:
         """Runs the instruction once; it does nothing where a mask leaves nothing of an operand."""
@@ -175,8 +175,10 @@ class CheckedStep:
         care.run(reads, writes, self._run, arguments)
 
     def _check_shapes(self, positions: Sequence[Position]) -> None:
-        """Checks the rules of the instruction for the shapes that masks have left, each combination once."""
-        shapes = tuple(position.nums for position in positions)
+        """Checks the rules of the instruction for the shapes that masks have left, each combination of them and of
+        first partitions once.
+        """
+        shapes = tuple((position.partition, position.nums) for position in positions)
         if shapes in self._known_shapes:
             return
         op = self._decoded.op

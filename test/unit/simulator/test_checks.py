@@ -513,6 +513,20 @@ def test_a_mask_shrinks_an_access(poison: bool) -> None:
     )
 
 
+def test_every_first_partition_of_a_masked_access_is_checked() -> None:
+    """The second iteration leaves as much as the first one, but from a partition where none may start."""
+    body = lines(
+        '%t = bir.tensor "t" : !nki.mem<sbuf 128x8xf32>',
+        '%n = bir.register "n"',
+        "bir.register_move outs(%n) ins(2 : i32)",
+        "bir.dynamic_for_loop %i = 0 to %n step 1 {",
+        "bir.memset outs(%t[%i : min(8, -1*%i + 20) | 0 : 8] f32) ins(0.0 : f32)",
+        "}",
+    )
+    message = "dst accesses 8 partitions from partition 1, they must start at 0, 32, 64 or 96 [HW-P2]"
+    fails(body, f"'bir.memset' op: {message}", 6, {})
+
+
 # Inputs -----------------------------------------------------------------------------------------------------------
 
 
