@@ -26,6 +26,7 @@ from nki_mlir.dialects.bir.structure import (
     UnconditionalBranchOp,
 )
 from nki_mlir.dialects.instruction import InstructionOp, guard_indices, operands_of
+from nki_mlir.dialects.operands import ranges_of
 from nki_mlir.isa.enums import MemorySpace
 from nki_mlir.isa.target import Target
 from nki_mlir.simulator.decode import Names
@@ -302,6 +303,9 @@ class Function:
         return lambda: on_true if holds() else on_false
 
     def _compile(self, op: Operation, repeats: bool) -> Step:
+        guarded = cast(InstructionOp, op) if "when" in op.properties else None
+        if guarded is not None and ranges_of(guarded, operands_of(guarded)) is None:
+            return _idle  # the guard never holds: accesses may be out of bounds
         compile_one = self._compilers.get(type(op))
         if compile_one is not None:
             step = compile_one(op, repeats)
@@ -309,7 +313,7 @@ class Function:
             step = self._instructions.compile(op, isa)
         else:
             raise unsupported(op)
-        return self._guarded(cast(InstructionOp, op), step) if "when" in op.properties else step
+        return step if guarded is None else self._guarded(guarded, step)
 
     def _guarded(self, op: InstructionOp, step: Step) -> Step:
         """Returns the step that runs another only where the guard of the instruction holds."""

@@ -527,6 +527,22 @@ def test_every_first_partition_of_a_masked_access_is_checked() -> None:
     fails(body, f"'bir.memset' op: {message}", 6, {})
 
 
+def test_what_never_runs_may_be_out_of_bounds() -> None:
+    body = lines(
+        A,
+        Y,
+        T,
+        '%b = bir.tensor "b" : !nki.mem<sbuf 4x8xf32, blocks 2>',
+        load(),
+        "bir.loop %i = 0 to 3 step 1 affine {",
+        "bir.memset outs(%t[2 : 4 | 6 : 4] f32) ins(0.0 : f32) when(2 eq 0)",
+        "bir.memset outs(%b{2}[0 : 4 | 0 : 8] f32) ins(0.0 : f32) when(%i - 3 ge 0)",
+        "}",
+        save(),
+    )
+    assert np.array_equal(run(body, inputs={"a": DATA}).outputs["y"], DATA)
+
+
 # Inputs -----------------------------------------------------------------------------------------------------------
 
 
