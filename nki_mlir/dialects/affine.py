@@ -193,7 +193,8 @@ def combinations(exprs: tuple[Expr, ...], ranges: tuple[Domain | None, ...]) -> 
         if isinstance(domain, Cases):
             continue
         one = domain if isinstance(domain, range) else range(domain[0], domain[1] + 1)
-        if len(points) * len(one) > MOST_POINTS:
+        # The length of all 64-bit numbers is none that Python has.
+        if len(points) * len(one[: MOST_POINTS + 1]) > MOST_POINTS:
             return None
         points = [{**point, number: value} for point in points for value in one]
     return frozenset(tuple(evaluate(expr, point) for expr in exprs) for point in points)

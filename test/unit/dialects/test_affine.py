@@ -194,6 +194,12 @@ def test_mistakes(text: str, position: int, message: str) -> None:
     assert caught.value.position == position + 7
 
 
+def test_loops_over_all_numbers_of_64_bits_have_too_many_values() -> None:
+    assert affine.values(affine.read("d0 mod 4"), (range(-(1 << 63), (1 << 63) - 1),)) is None
+    assert affine.values(affine.read("d0 mod 4"), (range(0, affine.MOST_POINTS),)) == {0, 1, 2, 3}
+    assert affine.values(affine.read("d0 mod 4"), (range(0, affine.MOST_POINTS + 1),)) is None
+
+
 def test_what_is_read_can_be_read_again() -> None:
     """Text may have more parentheses and digits when it is written than when it was read."""
     nested = "d0"
