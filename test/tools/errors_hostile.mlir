@@ -50,7 +50,7 @@ bir.module @m {
     ^bb0(%j: !nki.iv):
       bir.memset outs(%t[0 : 128 | %j : 1] f32) ins(1.0 : f32)
     }) : () -> ()
-    // expected-error @+1 {{'bir.loop' op the bounds of a loop must be integers of 64 bits, got 99999999999999999999}}
+    // expected-error @+1 {{'bir.loop' op property 'upper' is wrong: Expected attribute i64 but got index}}
     "bir.loop"() <{lower = 0 : i64, upper = 99999999999999999999 : index, step = 1 : i64, kind = #nki.loop_kind<affine>}> ({
     ^bb0(%k: !nki.iv):
     }) : () -> ()

@@ -28,7 +28,7 @@ from nki_mlir.dialects.structure import (
     StorageOp,
     read_attributes,
     read_integer,
-    verify_bounds,
+    verify_step,
     verify_variable,
 )
 from nki_mlir.dialects.structure import LoopOp as SharedLoopOp
@@ -122,7 +122,7 @@ class DynamicForLoopOp(IRDLOperation):
         return found.value.data if isinstance(found, IntegerAttr) else default
 
     def verify_(self) -> None:
-        verify_bounds(self.bound("step", 1), self.bound("lower", 0))
+        verify_step(self.bound("step", 1))
         verify_variable(self.body)
 
     @classmethod
