@@ -76,10 +76,23 @@ def ranges_of(op: InstructionOp, uses: Iterable[Use]) -> Ranges | None:
     return None if found is None else lambda value: found[value] if value in found else index_range(value)
 
 
+BANK_BYTES = 2048
+"""Of PSUM; no rule looks at more of an address than where in a bank it is."""
+
+
 def placement_of(storage: SSAValue, block: Expr) -> Placement | None:
-    """Returns where a block of a storage is placed; None while it is not, or while the block is not constant."""
+    """Returns where a block of a storage is placed; None while it is not.
+
+    Where an index chooses the block, the first one stands for all if they are alike to all rules, else None.
+    """
     owner = storage.owner
-    return owner.placement(block) if isinstance(owner, StorageOp) and isinstance(block, int) else None
+    if not isinstance(owner, StorageOp):
+        return None
+    if isinstance(block, int):
+        return owner.placement(block)
+    places = [owner.placement(number) for number in range(owner.mem.blocks)]
+    alike = {place and (place[0], place[1] % BANK_BYTES) for place in places}
+    return places[0] if len(alike) == 1 else None
 
 
 def admission(

@@ -152,3 +152,20 @@ bir.module @m attributes {arch = #nki.arch<gen3>} {
     }
   }
 }
+
+// -----
+
+// Blocks that lie alike are checked as one where an index chooses among them; of others the place is not known.
+
+bir.module @m attributes {arch = #nki.arch<gen3>} {
+  bir.func @f {
+    %t = bir.tensor "t" at <32, 0>, <32, 2048> : !nki.mem<sbuf 64x32xf32, blocks 2>
+    %u = bir.tensor "u" at <0, 4096>, <32, 4096> : !nki.mem<sbuf 64x32xf32, blocks 2>
+    bir.loop %i = 0 to 2 step 1 affine {
+      bir.memset outs(%t{%i}[32 : 32 | 0 : 32] f32) ins(1.0 : f32)
+      bir.memset outs(%u{%i}[16 : 16 | 0 : 32] f32) ins(1.0 : f32)
+      // expected-error @+1 {{'bir.memset' op dst accesses 16 partitions from partition 48, they must start at 0, 32, 64 or 96 [HW-P2]}}
+      bir.memset outs(%t{%i}[16 : 16 | 0 : 32] f32) ins(1.0 : f32)
+    }
+  }
+}
