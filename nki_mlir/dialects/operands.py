@@ -16,7 +16,7 @@ from nki_mlir.dialects.structure import LoopOp, StorageOp
 from nki_mlir.isa.dtypes import Dtype
 from nki_mlir.isa.enums import MemorySpace
 from nki_mlir.isa.operands import Operand, Operands
-from nki_mlir.isa.target import Target
+from nki_mlir.isa.target import CORE_V4, Target
 
 Placement = tuple[int, int]
 """(first partition, byte address inside a partition) of a block of storage."""
@@ -76,10 +76,6 @@ def ranges_of(op: InstructionOp, uses: Iterable[Use]) -> Ranges | None:
     return None if found is None else lambda value: found[value] if value in found else index_range(value)
 
 
-BANK_BYTES = 2048
-"""Of PSUM; no rule looks at more of an address than where in a bank it is."""
-
-
 def placement_of(storage: SSAValue, block: Expr) -> Placement | None:
     """Returns where a block of a storage is placed; None while it is not.
 
@@ -91,7 +87,8 @@ def placement_of(storage: SSAValue, block: Expr) -> Placement | None:
     if isinstance(block, int):
         return owner.placement(block)
     places = [owner.placement(number) for number in range(owner.mem.blocks)]
-    alike = {place and (place[0], place[1] % BANK_BYTES) for place in places}
+    # No rule looks at more of an address than where in a bank of PSUM it is.
+    alike = {place and (place[0], place[1] % CORE_V4.psum_bank_bytes) for place in places}
     return places[0] if len(alike) == 1 else None
 
 
@@ -205,7 +202,7 @@ def figures(
                 # Storage of more than 64 partitions can only start at partition 0, placed or not.
                 first = 0 if placement is None else placement[0]
                 start, start_step = start_of(fields.partition, ranges)
-                start = None if start is None else start + first
+                start += first
                 if access.partitions is None or not isinstance(fields.partition, int):
                     spans = spans_of(fields.partition, fields.partition_pairs, ranges, first)
     return Operand(

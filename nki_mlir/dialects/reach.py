@@ -32,17 +32,15 @@ def windows(offset: Expr, pairs: Sequence[Pair], ranges: Sequence[Domain | None]
     found = _combinations(offset, pairs, ranges)
     if found is None:
         return None
-    reached: set[Interval] = set()
+    each: set[Interval] = set()
     for start, numbers in found:
         reach = [pair.step * (number - 1) for pair, number in zip(pairs, numbers, strict=True)]
-        reached.add((start + sum(r for r in reach if r < 0), start + sum(r for r in reach if r > 0)))
-    return tuple(sorted(reached))
+        each.add((start + sum(r for r in reach if r < 0), start + sum(r for r in reach if r > 0)))
+    return tuple(sorted(each))
 
 
-def start_of(offset: Expr, ranges: Sequence[Domain | None]) -> tuple[int | None, int]:
-    """Returns one value of a partition offset, and a number that divides the distance of all others from it; None for
-    an offset that is never used.
-    """
+def start_of(offset: Expr, ranges: Sequence[Domain | None]) -> tuple[int, int]:
+    """Returns one value of a partition offset, and a number that divides the distance of all others from it."""
     if isinstance(offset, int):
         return offset, 0
     start, steps, exact = offset.constant, list[int](), True
@@ -57,8 +55,8 @@ def start_of(offset: Expr, ranges: Sequence[Domain | None]) -> tuple[int | None,
             steps.append(coefficient * (domain.step if isinstance(domain, range) else 1))
     step = gcd(*steps)
     if not exact and (found := affine.values(offset, tuple(ranges))) is not None:
-        start = min(found, default=None)
-        step = gcd(*(value - start for value in found)) if start is not None else 0
+        start = min(found)
+        step = gcd(*(value - start for value in found))
     return start, step
 
 

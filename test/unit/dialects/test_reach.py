@@ -58,7 +58,6 @@ def test_starts(offset: affine.Expr, pairs: tuple[Pair, ...], first: int):
     found = {(first + start, len(reach)) for start, reach in iterations(offset, pairs)}
     assert spans_of(offset, pairs, DOMAINS, first) == tuple(sorted(found))
     start, step = start_of(offset, DOMAINS)
-    assert start is not None
     for point in itertools.product(*DOMAINS):
         distance = affine.evaluate(offset, point) - start
         assert distance % step == 0 if step else distance == 0
